@@ -17,7 +17,7 @@ use std::{
 use isotach_object::{Anchor, ObjectId, Page};
 
 use crate::{
-    Listed, Location, Place, Result,
+    Listed, Location, Result,
     catalogue::{
         collocation::Collocation, dataset_reader::DatasetReader, history::parse_history,
         layout::element_of_kv_key,
@@ -252,12 +252,10 @@ fn read_history(
                 continue;
             }
             let location = Location::decode(record, &reader.dataset.uri)?;
-            let is_own = match &location.place {
-                Place::Object { container, object } if *container == reader.dataset.uri => {
-                    // The array was indexed again under another key. Finding all its entries needs the slow path.
-                    (*object == id).then_some(true)?
-                }
-                _ => false,
+            let is_own = match location.object_in(&reader.dataset.uri) {
+                // The array was indexed again under another key. Finding all its entries needs the slow path.
+                Some(object) if object != id => return None,
+                own => own.is_some(),
             };
             let (element, record) = (keys.element(element), keys.record(record));
             let (length, is_adopted) = (location.length, location.is_adopted());

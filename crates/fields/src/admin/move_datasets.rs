@@ -26,9 +26,9 @@ impl FieldStore {
     /// fails with [`Error::Moving`] and keeps its fields. Repeated after the move, the flush publishes them here, or
     /// reports with [`Error::Wiped`] how many are gone with the moved data and must be archived again.
     ///
-    /// A move that is killed leaves that lock. Moving the same again takes it over and takes it off, unless it was killed
-    /// while it wiped; unlocking the datasets for archiving takes it off in any case. A move that goes on while another
-    /// takes its datasets over, or someone unlocks them, fails before it wipes.
+    /// A killed move leaves that lock. Repeating the move takes the lock over and removes it at its end, unless the
+    /// first move was killed while it wiped. Unlocking the datasets for archiving removes it in any case. A running
+    /// move that has lost its datasets to another move, or to an unlock, fails before it wipes.
     ///
     /// # Errors
     /// As [`FieldStore::copy_to`] and [`FieldStore::wipe`]; [`Error::CopyDiffers`] when the source or the target keeps

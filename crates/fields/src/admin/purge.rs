@@ -7,10 +7,10 @@
 use std::{cell::RefCell, collections::HashSet, sync::Arc};
 
 use isotach_mars::{Key, Request};
-use isotach_object::{Anchor, Cell, Container, Error as ObjectError, Label, ObjectId, Pool, Purged, Update};
+use isotach_object::{Cell, Container, Error as ObjectError, Label, ObjectId, Pool, Purged, Update};
 
 use crate::{
-    Answer, DatasetsDone, Error, FieldStore, Location, Place, Result, Selection,
+    Answer, DatasetsDone, Error, FieldStore, Location, Result, Selection,
     admin::{
         counts::{beside, tally},
         wipe::covers_dataset,
@@ -206,7 +206,7 @@ impl Inner {
                 Purged { freed: (purged.freed + replaced.bytes).min(purged.before), ..purged }
             }),
         };
-        let told = |purged: Purged| PurgedDataset {
+        let report = |purged: Purged| PurgedDataset {
             key: selection.entry.key.clone(),
             replaced_fields: replaced.fields,
             replaced_bytes: replaced.bytes,
@@ -216,11 +216,11 @@ impl Inner {
             history_stays: purged.history_stays,
         };
         match purged {
-            Ok(purged) => Ok(Some(told(purged))),
+            Ok(purged) => Ok(Some(report(purged))),
             Err(error) => {
                 let freed = size().map_or(0, |after| before.saturating_sub(after));
                 if replaced.fields > 0 || freed > 0 {
-                    begun.push(told(Purged { before, freed, ..Purged::default() }));
+                    begun.push(report(Purged { before, freed, ..Purged::default() }));
                 }
                 Err(error)
             }
@@ -283,17 +283,17 @@ impl Inner {
         if self.count_replaced(reader)?.fields == 0 {
             return Ok(freed);
         }
-        let mut at_once = usize::MAX;
+        let mut batch_size = usize::MAX;
         loop {
             let before = removed.fields;
-            let error = match self.try_to_remove(reader, at_once, removed) {
+            let error = match self.try_to_remove(reader, batch_size, removed) {
                 Err(error) if is_no_space(&error) => error,
                 outcome => return outcome.map(|()| freed),
             };
-            if at_once == SMALL_BATCH && removed.fields == before {
+            if batch_size == SMALL_BATCH && removed.fields == before {
                 return Err(error);
             }
-            at_once = SMALL_BATCH;
+            batch_size = SMALL_BATCH;
             match purge() {
                 Ok(purged) => freed += purged.freed,
                 // The purge released its reserve, and that may be enough.
@@ -303,10 +303,10 @@ impl Inner {
         }
     }
 
-    fn try_to_remove(&self, reader: &DatasetReader, at_once: usize, removed: &mut Replaced) -> Result<()> {
+    fn try_to_remove(&self, reader: &DatasetReader, batch_size: usize, removed: &mut Replaced) -> Result<()> {
         let collocations = reader.collocations(self)?;
         let shared = shared_arrays(reader, collocations.list.iter())?;
-        let remover = self.with_handles(|| self.remover(reader, at_once))?;
+        let remover = self.with_handles(|| self.remover(reader, batch_size))?;
         for collocation in collocations.list.iter() {
             scan_history(self, reader, collocation, &shared, removed, Some(&remover))?;
         }
@@ -314,14 +314,14 @@ impl Inner {
     }
 
     /// Separate handles, so that a reader's handles have no updates.
-    fn remover(&self, reader: &DatasetReader, at_once: usize) -> Result<Remover> {
+    fn remover(&self, reader: &DatasetReader, batch_size: usize) -> Result<Remover> {
         let dataset = &reader.dataset;
         let catalogue = dataset.root.pool.open_container(dataset.catalogue.label())?;
         let store = match dataset.is_one_container() {
             true => None,
             false => Some(self.pool(&dataset.uri.pool)?.open_container(&dataset.uri.label)?),
         };
-        Ok(Remover { catalogue, store, at_once })
+        Ok(Remover { catalogue, store, batch_size })
     }
 }
 
@@ -331,7 +331,7 @@ struct Remover {
     /// The store's container, if it is not the catalogue's.
     store: Option<Arc<dyn Container>>,
     /// The number of fields that are removed together.
-    at_once: usize,
+    batch_size: usize,
 }
 
 impl Remover {
@@ -361,14 +361,6 @@ impl Remover {
     }
 }
 
-/// The array of a location, if it is in the dataset's own store.
-fn own_array(reader: &DatasetReader, location: &Location) -> Option<ObjectId> {
-    match &location.place {
-        Place::Object { container, object } if *container == reader.dataset.uri => Some(*object),
-        _ => None,
-    }
-}
-
 /// Arrays of the dataset that another key indexes too.
 fn shared_arrays<'c>(
     reader: &DatasetReader,
@@ -380,7 +372,9 @@ fn shared_arrays<'c>(
             if let Some((id, record, _)) = parse_history(key, value) {
                 let location = Location::decode(record, &reader.dataset.uri);
                 shared.extend(
-                    location.and_then(|location| own_array(reader, &location)).filter(|own| *own != id),
+                    location
+                        .and_then(|location| location.object_in(&reader.dataset.uri))
+                        .filter(|own| *own != id),
                 );
             }
             Ok(())
@@ -400,10 +394,7 @@ fn scan_history(
     remover: Option<&Remover>,
 ) -> Result<()> {
     let (history, index) = (collocation.objects.history, collocation.objects.index);
-    let mut next = Some(Anchor::start());
-    while let Some(anchor) = next {
-        let page = reader.page(inner, history, &anchor)?;
-        next = page.next().cloned();
+    reader.for_pages(inner, history, |page| {
         let entries: Vec<_> = page
             .iter()
             .filter_map(|(key, value)| {
@@ -420,11 +411,11 @@ fn scan_history(
                 continue;
             }
             let Some(location) = Location::decode(record, &reader.dataset.uri) else { continue };
-            let array = own_array(reader, &location).filter(|array| !shared.contains(array));
+            let array = location.object_in(&reader.dataset.uri).filter(|array| !shared.contains(array));
             gone.push((key, array, location.length));
         }
-        let at_once = remover.map_or(usize::MAX, |remover| remover.at_once);
-        for some in gone.chunks(at_once) {
+        let batch_size = remover.map_or(usize::MAX, |remover| remover.batch_size);
+        for some in gone.chunks(batch_size) {
             if let Some(remover) = remover {
                 let keys: Vec<_> = some.iter().map(|(key, ..)| *key).collect();
                 let arrays: Vec<_> = some.iter().filter_map(|(_, array, _)| *array).collect();
@@ -434,6 +425,6 @@ fn scan_history(
             sum.bytes +=
                 some.iter().filter(|(_, array, _)| array.is_some()).map(|(.., length)| length).sum::<u64>();
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }

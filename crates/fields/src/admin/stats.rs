@@ -6,7 +6,7 @@ use isotach_object::{Label, Pool};
 use crate::{
     Answer, FieldStore, ListOptions, Listing, Result, Selection,
     admin::counts::{Counts, Tally, tally},
-    catalogue::{consistent_read::at_once, select::Target},
+    catalogue::{consistent_read::read_consistently, select::Target},
     retrieve::list::filters,
     store::Inner,
 };
@@ -32,7 +32,7 @@ impl FieldStore {
     /// As [`FieldStore::list`]. The errors of unusable datasets are in the answer.
     pub fn stats(&self, request: &Request) -> Result<Answer<DatasetStats>> {
         self.ask(request, |selection| {
-            at_once(&self.inner, selection, || self.inner.stats_of(selection)).map(Some)
+            read_consistently(&self.inner, selection, || self.inner.stats_of(selection)).map(Some)
         })
     }
 }

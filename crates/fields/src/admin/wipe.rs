@@ -148,7 +148,7 @@ impl FieldStore {
         for listed in Listing::of_targets(&self.inner, targets, ListOptions { duplicates: true }) {
             match listed {
                 Ok(listed) => counts.add(&listed),
-                // It goes too.
+                // An unreadable field is removed with the rest.
                 Err(error)
                     if matches!(error, Error::Corrupt { .. }) || *is_whole && error.is_of_dataset() =>
                 {

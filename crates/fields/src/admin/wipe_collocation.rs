@@ -1,19 +1,19 @@
 //! Wiping collocations of a dataset.
 //!
-//! Removing a collocation is one transaction on the dataset's container. If the bytes are in that container too, the same
-//! transaction destroys them. The dataset's record in the root counts the wipes that are under way, and its generation changes
-//! when one begins or ends, so that a writer that goes on puts again what was removed under it. A wipe that is killed stays
-//! counted until a repair ends it; see [`fence`](crate::catalogue::fence).
+//! Removing a collocation is one transaction on the dataset's container. If the bytes are in that container too, the
+//! same transaction destroys them. The dataset's record in the root counts the wipes that are under way, and its
+//! generation changes when one begins or ends, so that an active writer puts again what was removed. A killed wipe
+//! stays counted until a repair ends it; see [`fence`](crate::catalogue::fence).
 //!
 //! What must stay true: a wipe destroys an array only while it is counted as under way, and only if it read the array in the
 //! history after it was counted. So an array that the history does not name is safe from every wipe that is not under way.
 
 use std::sync::Arc;
 
-use isotach_object::{Anchor, Cell, ObjectId, Update};
+use isotach_object::{Cell, ObjectId, Update};
 
 use crate::{
-    Location, Place, Result,
+    Location, Result,
     admin::wipe::PlannedCollocation,
     catalogue::history::parse_history,
     catalogue::{
@@ -27,11 +27,11 @@ use crate::{
     store::Inner,
 };
 
-/// How many objects of another container are destroyed in one call.
+/// The number of objects of another container that are destroyed in one call.
 const DESTROYS_MAX: usize = 4096;
 
 impl Inner {
-    /// Removes collocations of a dataset. With the mark of a move, only if that has the dataset.
+    /// Removes collocations of a dataset, under a move only if the move has it.
     pub(crate) fn remove_collocations(
         &self,
         root: &Arc<Root>,
@@ -41,7 +41,7 @@ impl Inner {
     ) -> Result<()> {
         let removed = self.remove_counted(root, entry, chosen, of_move);
         match removed.is_err() && root.same_incarnation(entry)?.is_none() {
-            // All of the dataset went meanwhile: whatever failed is no failure.
+            // The whole dataset was removed meanwhile, so the failure does not matter.
             true => Ok(()),
             false => removed,
         }
@@ -55,7 +55,7 @@ impl Inner {
         of_move: Option<MoveMark>,
     ) -> Result<()> {
         let Some(reader) = self.reader(root, entry)? else { return Ok(()) };
-        // Handles of its own, so that a reader's stays free of updates.
+        // Separate handles, so that a reader's handles have no updates.
         let (catalogue, store) = self.open_apart(root, entry)?;
         let wipe = Wipe {
             inner: self,
@@ -68,7 +68,7 @@ impl Inner {
             return Ok(());
         }
         let removed = chosen.iter().try_for_each(|chosen| wipe.remove(&chosen.collocation));
-        // Also after a failure: this wipe removes nothing more.
+        // Also after a failure, because this wipe removes nothing more.
         wipe.end(root, entry)?;
         removed
     }
@@ -93,7 +93,7 @@ impl Wipe<'_> {
         updates.extend([objects.index, objects.history].map(|object| Update::Destroy { object }));
         updates.extend(objects.axes.iter().map(|object| Update::Destroy { object: *object }));
         let destroys = arrays.iter().map(|object| Update::Destroy { object: *object });
-        if self.reader.dataset.is_wiped_at_once() {
+        if self.reader.dataset.is_wiped_atomically() {
             updates.extend(destroys);
             return self.apply(&self.catalogue, &updates);
         }
@@ -110,10 +110,11 @@ impl Wipe<'_> {
         Ok(fenced.container.flush()?)
     }
 
-    /// Takes back the count, unless others have ended this wipe.
+    /// Decrements the count, unless others have ended this wipe.
     fn end(&self, root: &Root, entry: &Entry) -> Result<()> {
         while let Some(now) = root.same_incarnation(entry)? {
-            // After the look at the record: whoever takes this wipe's count out of it changes the fence first.
+            // Check the fence after reading the record: a process that ends this wipe changes the fence before the
+            // count.
             if !self.catalogue.is_unchanged()?
                 || root.replace(&entry.text, &now.record, &now.record.without_wipe())?
             {
@@ -123,25 +124,16 @@ impl Wipe<'_> {
         Ok(())
     }
 
-    /// The arrays of a collocation's fields in the dataset's own store. They are read before the collocation goes, so
-    /// an array that a writer adds meanwhile is never among them.
+    /// The arrays of a collocation's fields in the dataset's own store. They are read before the collocation is
+    /// removed, so an array that a writer adds later is never among them.
     fn arrays_of(&self, collocation: &Collocation) -> Result<Vec<ObjectId>> {
+        let own = &self.reader.dataset.uri;
         let mut arrays = Vec::new();
-        let mut next = Some(Anchor::start());
-        while let Some(anchor) = next {
-            let page = self.reader.page(self.inner, collocation.objects.history, &anchor)?;
-            for (key, value) in page.iter() {
-                let parsed = parse_history(key, value);
-                let location =
-                    parsed.and_then(|(_, record, _)| Location::decode(record, &self.reader.dataset.uri));
-                if let Some(Place::Object { container, object }) = location.map(|location| location.place)
-                    && container == self.reader.dataset.uri
-                {
-                    arrays.push(object);
-                }
-            }
-            next = page.next().cloned();
-        }
+        self.reader.for_pages(self.inner, collocation.objects.history, |page| {
+            let records = page.iter().filter_map(|(key, value)| Some(parse_history(key, value)?.1));
+            arrays.extend(records.filter_map(|record| Location::decode(record, own)?.object_in(own)));
+            Ok(())
+        })?;
         Ok(arrays)
     }
 }

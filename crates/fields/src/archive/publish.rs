@@ -16,7 +16,7 @@ use std::sync::Arc;
 use isotach_object::{Cell, Container, Error as ObjectError, ObjectId, Update};
 
 use crate::{
-    Error, Location, Place, Result,
+    Error, Location, Result,
     archive::{
         puts::{Load, Put},
         writer::DatasetWriter,
@@ -164,7 +164,7 @@ impl DatasetWriter {
             false => self.own_array(entry).filter(|(_, length)| *length > 0).map(|(array, _)| array),
         };
         let arrays: Vec<_> = load.puts.fields().zip(&*published).map(array).collect();
-        let gone = if now.is_settled() || self.dataset.is_wiped_at_once() {
+        let gone = if now.is_settled() || self.dataset.is_wiped_atomically() {
             self.are_missing(&*self.dataset.store, arrays.iter().map(|array| array.map(Cell::array)))?
         } else {
             arrays.iter().map(Option::is_some).collect()
@@ -201,12 +201,7 @@ impl DatasetWriter {
     /// The array and length of a field in the dataset's own store. `None` for an adopted field.
     fn own_array(&self, (_, _, record): Put<'_>) -> Option<(ObjectId, u64)> {
         let location = Location::decode(record, &self.dataset.uri)?;
-        match location.place {
-            Place::Object { container, object } if container == self.dataset.uri => {
-                Some((object, location.length))
-            }
-            _ => None,
-        }
+        Some((location.object_in(&self.dataset.uri)?, location.length))
     }
 
     /// Which of these cells are absent. `None` is never absent.

@@ -116,7 +116,11 @@ impl ReadState {
 }
 
 /// The result of `read` on a dataset, with all of each transaction or none of it.
-pub(crate) fn at_once<T>(inner: &Inner, selection: &Selection, read: impl Fn() -> Result<T>) -> Result<T> {
+pub(crate) fn read_consistently<T>(
+    inner: &Inner,
+    selection: &Selection,
+    read: impl Fn() -> Result<T>,
+) -> Result<T> {
     let mut reading = Reading::begin(inner, selection)?;
     loop {
         let found = read()?;

@@ -82,7 +82,7 @@ impl Dataset {
     }
 
     /// Whether a wipe of a collocation removes the index and the bytes in one transaction.
-    pub(crate) fn is_wiped_at_once(&self) -> bool {
+    pub(crate) fn is_wiped_atomically(&self) -> bool {
         self.is_one_container() && self.catalogue.capabilities().transactions
     }
 }

@@ -44,7 +44,7 @@ impl Readers {
         lock(&self.open).len()
     }
 
-    /// Closes the least recently used readers until `left` remain. A reader in use stays valid.
+    /// Closes the readers that are unused for longest until `left` remain. A reader in use stays valid.
     pub(crate) fn close_oldest(&self, left: usize) {
         let mut open = lock(&self.open);
         while open.len() > left
@@ -67,7 +67,7 @@ pub(crate) type Mark = Option<Arc<[u8]>>;
 pub(crate) struct DatasetReader {
     pub(crate) dataset: Dataset,
     collocations: Mutex<Option<(Epoch, Arc<Collocations>)>>,
-    /// The index objects of recently used collocations, to save hashing their names again.
+    /// The index objects of the collocations used last, to save hashing their names again.
     indexes: Mutex<HashMap<Box<str>, ObjectId>>,
     last_transaction: Mutex<Option<(Epoch, Mark)>>,
     pub(crate) used: AtomicU64,

@@ -1,13 +1,13 @@
 //! The fence of a dataset: an entry in each of its containers that stops wipes of collocations which others have ended.
 //!
-//! A wipe of collocations reads the fence before it is counted in the dataset's record, and removes things on the condition
-//! that the fence is unchanged. Whoever ends wipes reads the record, changes the fence, and then sets the count to zero on the
-//! condition that the record is unchanged. What must stay true:
-//! - A wipe that is in the record when the record is read has read the fence before. So it removes nothing after its count is
+//! A wipe of collocations reads the fence before it is counted in the dataset's record, and removes objects on the
+//! condition that the fence is unchanged. A process that ends wipes reads the record, changes the fence, and then sets
+//! the count to zero on the condition that the record is unchanged. What must stay true:
+//! - A wipe that is counted when the record is read has read the fence before. So it removes nothing after its count is
 //!   gone.
-//! - A wipe takes its count back only while the fence is unchanged. So it never takes back the count of another wipe.
+//! - A wipe decrements the count only while the fence is unchanged. So it never removes the count of another wipe.
 //!
-//! An engine without transactions has no fence: there nothing stops a wipe that is still running.
+//! An engine without transactions has no fence: nothing stops a wipe that is still running.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl Fenced {
         Ok(Self { container, fence })
     }
 
-    /// Whether nobody has changed the fence since it was read.
+    /// Whether the fence is unchanged since it was read.
     pub(crate) fn is_unchanged(&self) -> Result<bool> {
         Ok(read(&*self.container)? == self.fence)
     }

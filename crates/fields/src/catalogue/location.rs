@@ -151,6 +151,14 @@ impl Location {
         }
     }
 
+    /// The array object that holds the bytes, if it is in the container `own`.
+    pub(crate) fn object_in(&self, own: &ContainerUri) -> Option<ObjectId> {
+        match &self.place {
+            Place::Object { container, object } if **container == *own => Some(*object),
+            _ => None,
+        }
+    }
+
     /// Whether the bytes are in a file that was adopted.
     pub fn is_adopted(&self) -> bool {
         matches!(self.place, Place::File(_))

@@ -118,6 +118,22 @@ impl DatasetReader {
         inner.with_handles(|| Ok(self.dataset.catalogue.list_entries(object, anchor, PAGE, true)?))
     }
 
+    /// Calls `each` with every page of a key-value object of the catalogue.
+    pub(crate) fn for_pages(
+        &self,
+        inner: &Inner,
+        object: ObjectId,
+        mut each: impl FnMut(&Page) -> Result<()>,
+    ) -> Result<()> {
+        let mut next = Some(Anchor::start());
+        while let Some(anchor) = next {
+            let page = self.page(inner, object, &anchor)?;
+            each(&page)?;
+            next = page.next().cloned();
+        }
+        Ok(())
+    }
+
     /// The axes of a collocation, as they are now.
     pub(crate) fn axes(&self, inner: &Inner, collocation: &Collocation) -> Result<Arc<Axes>> {
         inner.with_handles(|| self.axes_now(collocation))

@@ -18,7 +18,7 @@ impl OpenContainers {
         lock(&self.0).get(uri).cloned()
     }
 
-    /// Keeps a handle, with at most so many. No other container ever has its label, so it is never out of date.
+    /// Keeps a handle, up to `max` of them. A label is never used again, so a handle is never out of date.
     pub(crate) fn keep(&self, uri: &Arc<ContainerUri>, container: &Arc<dyn Container>, max: usize) {
         let mut open = lock(&self.0);
         if open.len() >= max {
@@ -27,12 +27,12 @@ impl OpenContainers {
         open.insert(Arc::clone(uri), Arc::clone(container));
     }
 
-    /// Closes all that nobody uses; how many there were.
+    /// Closes all unused handles, and returns their number.
     pub(crate) fn close(&self) -> usize {
         std::mem::take(&mut *lock(&self.0)).len()
     }
 
-    /// Closes a container, as far as it is up to this handle.
+    /// Drops the handle on a container.
     pub(crate) fn forget(&self, uri: &ContainerUri) {
         lock(&self.0).remove(uri);
     }

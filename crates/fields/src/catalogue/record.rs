@@ -22,7 +22,7 @@ pub(crate) struct Record {
     pub(crate) generation: u32,
     /// The incarnation, unique in this root: a dataset that was wiped and created again has another one.
     pub(crate) incarnation: u64,
-    /// When it was made, in microseconds since 1970 UTC.
+    /// When it was created, in microseconds since 1970 UTC.
     pub(crate) created_us: u64,
     /// The digest of the schema that governs the dataset.
     pub(crate) schema: u64,
@@ -30,7 +30,7 @@ pub(crate) struct Record {
     pub(crate) label: String,
     /// The store's pool. Empty for the catalogue's own, so that such a store can be moved as a whole.
     pub(crate) store: String,
-    /// The rule that made it.
+    /// The rule that it was created by.
     pub(crate) rule: String,
     /// The texts of the datasets that it shows below its own fields, the last laid first.
     pub(crate) overlays: Vec<String>,

@@ -17,7 +17,7 @@ const RECORD_VERSION: u8 = 1;
 pub struct StoreSnapshot {
     /// Its name.
     pub name: Label,
-    /// When it was made, in microseconds since 1970 UTC.
+    /// When it was created, in microseconds since 1970 UTC.
     pub created_us: u64,
     /// The request that chose its datasets.
     pub request: String,

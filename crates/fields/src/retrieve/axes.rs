@@ -8,7 +8,7 @@ use crate::{
     Answer, Error, FieldStore, Result, Selection,
     catalogue::{
         collocation::{Axes, Collocation, by_size},
-        consistent_read::at_once,
+        consistent_read::read_consistently,
         locks::Action,
         select::Target,
     },
@@ -32,12 +32,13 @@ impl FieldStore {
     pub fn axes(&self, request: &Request) -> Result<Answer<Axis>> {
         let (mut selections, gone) = self.inner.layers(self.select(request)?)?;
         selections.retain(|selection| !selection.is_locked(Action::List));
-        let of_one =
-            |selection: &Selection| at_once(&self.inner, selection, || self.axes_in(selection)).map(Some);
+        let of_one = |selection: &Selection| {
+            read_consistently(&self.inner, selection, || self.axes_in(selection)).map(Some)
+        };
         let mut there = Answer::of(&selections, of_one, Error::is_of_dataset, &|_, _| ())?;
         there.unusable.extend(gone);
         let mut axes = Union::default();
-        for Found { axes: values, collocation, plans } in there.found.into_iter().flatten() {
+        for CollocationAxes { axes: values, collocation, plans } in there.found.into_iter().flatten() {
             let filters = plans.iter().map(|plan| &plan.element);
             let mut filters = filters.filter(|filter| values.may_match(filter)).peekable();
             if filters.peek().is_none() {
@@ -53,16 +54,16 @@ impl FieldStore {
 
     /// The axes of each collocation. No container is kept open: a request may name more datasets than a process may
     /// open files.
-    fn axes_in(&self, selection: &Selection) -> Result<Vec<Found>> {
+    fn axes_in(&self, selection: &Selection) -> Result<Vec<CollocationAxes>> {
         let targets = selection.targets(&self.inner)?.into_iter();
         let found = targets.map(|Target { reader, collocation, plans, .. }| {
-            Ok(Found { axes: reader.axes(&self.inner, &collocation)?, collocation, plans })
+            Ok(CollocationAxes { axes: reader.axes(&self.inner, &collocation)?, collocation, plans })
         });
         found.collect()
     }
 }
 
-struct Found {
+struct CollocationAxes {
     axes: Arc<Axes>,
     collocation: Arc<Collocation>,
     plans: Vec<Arc<Plan>>,

@@ -254,7 +254,9 @@ impl Walk {
             Ok(records) => records,
             Err(error) if self.reader.was_wiped(&error) => return Ok(false),
             Err(error) => {
-                batch.iter().for_each(|element| drop(self.told(rule, element, wanted.as_deref_mut())));
+                batch
+                    .iter()
+                    .for_each(|element| drop(self.count_as_found(rule, element, wanted.as_deref_mut())));
                 return Err(self.reader.failed(error));
             }
         };
@@ -263,7 +265,7 @@ impl Walk {
             if self.layer.is_some() && shown.hides(&self.collocation.text, element) {
                 continue;
             }
-            let key = self.told(rule, element, wanted.as_deref_mut());
+            let key = self.count_as_found(rule, element, wanted.as_deref_mut());
             let mut location = Location::decode(&record, &self.reader.dataset.uri);
             if let Some(location) = &mut location {
                 location.relabel = self.layer.as_ref().and_then(|layer| layer.relabel.clone());
@@ -275,7 +277,7 @@ impl Walk {
     }
 
     /// The whole key of a field, which is counted as not missing: it is found, or an error reports it.
-    fn told(&self, rule: RuleId, element: &str, wanted: Option<&mut WantedFields>) -> Option<Key> {
+    fn count_as_found(&self, rule: RuleId, element: &str, wanted: Option<&mut WantedFields>) -> Option<Key> {
         let (key, element) = self.collocation.keys_of(element)?;
         if let Some(wanted) = wanted {
             self.mark(wanted, rule, &key, &element);

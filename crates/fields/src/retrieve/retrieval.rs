@@ -87,17 +87,16 @@ impl Retrieval {
             let inner = &self.store.inner;
             let next = self.inspection.next()?;
             self.next = Some(next.map(|field| {
-                let at_once = inner.reads_ahead(&field.location);
-                (field, at_once)
+                let depth = inner.reads_ahead(&field.location);
+                (field, depth)
             }));
         }
-        let Some(Ok((field, at_once))) = &self.next else { return None };
+        let Some(Ok((field, depth))) = &self.next else { return None };
         let bytes: u64 = self.ahead.iter().map(Coming::bytes).sum();
-        let fits = match at_once {
+        let fits = match depth {
             0 => self.ahead.len() < BATCH_MAX,
             _ => {
-                self.ahead.len() < *at_once
-                    && bytes.saturating_add(field.location.length) <= PENDING_BYTES_MAX
+                self.ahead.len() < *depth && bytes.saturating_add(field.location.length) <= PENDING_BYTES_MAX
             }
         };
         match fits || self.ahead.is_empty() {
@@ -108,8 +107,8 @@ impl Retrieval {
 
     /// Finds fields while `ahead` has space, and starts the reads that need not block.
     fn look_ahead(&mut self) {
-        while let Some((field, at_once)) = self.next_that_fits() {
-            self.ahead.push_back(match at_once {
+        while let Some((field, depth)) = self.next_that_fits() {
+            self.ahead.push_back(match depth {
                 0 => Coming::Found(field),
                 _ => {
                     let read = self.store.inner.begin_read(&field, &self.buffers);

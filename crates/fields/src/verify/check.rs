@@ -101,14 +101,14 @@ impl Checker<'_> {
                 && self.is_still_there(candidate)?
                 && !self.is_purged(candidate)?
             {
-                self.tell(candidate, wrong);
+                self.report(candidate, wrong);
             }
         }
         Ok(())
     }
 
-    fn tell(&self, candidate: &Candidate, Wrong { mut what, place, byte, mut may_pass }: Wrong) {
-        let is_own = matches!(&candidate.location.place, Place::Object { container, .. } if **container == *self.reader.dataset.uri);
+    fn report(&self, candidate: &Candidate, Wrong { mut what, place, byte, mut may_pass }: Wrong) {
+        let is_own = self.own_array(candidate).is_some();
         if is_own && !self.is_readable && !may_pass {
             what = format!("it is not known to be whole, because its container is damaged: {what}");
             may_pass = true;
@@ -152,15 +152,15 @@ impl Checker<'_> {
         }
     }
 
+    /// The array of an entry, if it is in the dataset's own store.
+    fn own_array(&self, candidate: &Candidate) -> Option<ObjectId> {
+        candidate.location.object_in(&self.reader.dataset.uri)
+    }
+
     /// The sizes of the arrays of the dataset's own store.
     fn sizes(&self, batch: &[Candidate]) -> Result<Vec<Option<u64>>> {
-        let own = |candidate: &&Candidate| matches!(&candidate.location.place, Place::Object { container, .. } if **container == *self.reader.dataset.uri);
-        let cells: Vec<_> = batch
-            .iter()
-            .filter(own)
-            .filter_map(|candidate| candidate.location.object())
-            .map(Cell::array)
-            .collect();
+        let cells: Vec<_> =
+            batch.iter().filter_map(|candidate| self.own_array(candidate)).map(Cell::array).collect();
         let mut sizes = match self.inner.with_handles(|| Ok(self.reader.dataset.store.size_many(&cells)?)) {
             Ok(sizes) => sizes.into_iter(),
             // One of them is not an array or cannot be read: look each up separately.
@@ -171,7 +171,7 @@ impl Checker<'_> {
         };
         Ok(batch
             .iter()
-            .map(|candidate| if own(&candidate) { sizes.next().flatten() } else { None })
+            .map(|candidate| if self.own_array(candidate).is_some() { sizes.next().flatten() } else { None })
             .collect())
     }
 
@@ -276,11 +276,9 @@ impl Checker<'_> {
     /// Whether a field was replaced and its array is gone: a purge is under way, or was killed, and the next purge
     /// removes the entry.
     fn is_purged(&self, candidate: &Candidate) -> Result<bool> {
-        let own = match &candidate.location.place {
-            Place::Object { container, object } if **container == *self.reader.dataset.uri => Some(*object),
-            _ => None,
+        let Some(array) = self.own_array(candidate).filter(|_| candidate.newest.is_some()) else {
+            return Ok(false);
         };
-        let Some(array) = own.filter(|_| candidate.newest.is_some()) else { return Ok(false) };
         let sizes =
             self.inner.with_handles(|| Ok(self.reader.dataset.store.size_many(&[Cell::array(array)])?));
         Ok(unless_out_of_handles(sizes)?.is_some_and(|sizes| sizes == [None]))

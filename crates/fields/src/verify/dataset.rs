@@ -211,7 +211,7 @@ fn check_description(
     let known = record.as_deref().and_then(Record::decode);
     if known.is_none_or(|known| known.incarnation != entry.record.incarnation) {
         let cure = record.map_or_else(|| put_back(ENTRY_RECORD, entry.record.encode()), |_| Cure::None);
-        part.add(Level::Dataset, "its container has no record of this life of it", cure);
+        part.add(Level::Dataset, "its container has no record of this incarnation", cure);
     }
     if next().is_none() {
         let is_same = inner.schema_digest == entry.record.schema;

@@ -232,7 +232,7 @@ impl VerifiedPart {
         let pool = Arc::clone(&self.containers[0].pool);
         let unlisted = if is_unlisted { ", and no list of datasets names it" } else { "" };
         let what = |why: &str| format!("container {label} cannot be opened{unlisted}: {why}");
-        let told = |error: &Error| Damage {
+        let damage_of = |error: &Error| Damage {
             level: Level::Store,
             key: Key::new(),
             what: what(&error.to_string()),
@@ -244,7 +244,7 @@ impl VerifiedPart {
             },
         };
         match look(&*pool, &label, options, meter, &AtomicU64::new(0)) {
-            Ok(verified) if verified.findings.is_empty() => self.damage.push(told(error)),
+            Ok(verified) if verified.findings.is_empty() => self.damage.push(damage_of(error)),
             Ok(verified) => {
                 let at = self.containers.len();
                 self.damage.extend(verified.findings.iter().map(|finding| {
@@ -257,7 +257,7 @@ impl VerifiedPart {
             }
             Err(Error::Object(ObjectError::NotFound { .. })) => {}
             Err(error) if error.is_too_many_open() => return Err(error),
-            Err(error) => self.damage.push(told(&error)),
+            Err(error) => self.damage.push(damage_of(&error)),
         }
         Ok(())
     }

@@ -59,7 +59,7 @@ impl FieldStore {
         let sizes =
             selected.iter().flatten().map(|selection| dataset::size(&self.inner, selection).unwrap_or(0));
         let total = options.data.then(|| sizes.sum());
-        let meter = Meter { fields: AtomicU64::new(0), bytes: AtomicU64::new(0), total, tell: progress };
+        let meter = Meter { fields: AtomicU64::new(0), bytes: AtomicU64::new(0), total, report: progress };
         let mut parts = Vec::new();
         for root in &self.inner.roots {
             parts.push(datasets::verify(&self.inner, root, options, &meter)?);
@@ -88,7 +88,8 @@ impl FieldStore {
         registry: &Registry,
         options: VerifyOptions,
     ) -> Result<VerifyReport> {
-        let meter = Meter { fields: AtomicU64::new(0), bytes: AtomicU64::new(0), total: None, tell: &|_| () };
+        let meter =
+            Meter { fields: AtomicU64::new(0), bytes: AtomicU64::new(0), total: None, report: &|_| () };
         let mut parts: Vec<VerifiedPart> = Vec::new();
         for space in &config.spaces {
             let pool = registry.open_pool(&space.catalogue)?;

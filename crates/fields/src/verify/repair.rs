@@ -242,7 +242,7 @@ impl VerifiedPart {
         let mut put_back = |lost: Vec<Damage>| {
             // Damage that was reported before is in the report.
             let is_reported = |damage: &Damage| {
-                self.damage.iter().any(|told| (&told.place, &told.what) == (&damage.place, &damage.what))
+                self.damage.iter().any(|known| (&known.place, &known.what) == (&damage.place, &damage.what))
             };
             let new = lost.iter().filter(|damage| !is_reported(damage));
             let done: Vec<_> =

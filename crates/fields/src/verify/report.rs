@@ -183,14 +183,14 @@ pub(super) struct Meter<'p> {
     pub(super) fields: AtomicU64,
     pub(super) bytes: AtomicU64,
     pub(super) total: Option<u64>,
-    pub(super) tell: &'p (dyn Fn(VerifyProgress) + Sync),
+    pub(super) report: &'p (dyn Fn(VerifyProgress) + Sync),
 }
 
 impl Meter<'_> {
     pub(super) fn add(&self, fields: u64, bytes: u64) {
         let fields = self.fields.fetch_add(fields, Ordering::Relaxed) + fields;
         let bytes = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        (self.tell)(VerifyProgress { fields, bytes, total: self.total.map(|total| total.max(bytes)) });
+        (self.report)(VerifyProgress { fields, bytes, total: self.total.map(|total| total.max(bytes)) });
     }
 }
 

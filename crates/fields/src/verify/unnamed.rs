@@ -8,7 +8,7 @@ use std::{collections::HashMap, fs::File, io::Write, path::Path, sync::Arc};
 use isotach_object::{Anchor, ArrayRead, Cell, Error as ObjectError, ObjectId, ObjectType, Unnamed};
 
 use crate::{
-    Location, Place, Result,
+    Location, Result,
     catalogue::history::parse_history,
     catalogue::{
         collocation::Collocation,
@@ -112,28 +112,20 @@ impl SplitDataset {
 
     /// Removes the arrays that the entries of a collocation name.
     fn take_named(&self, reader: &DatasetReader, collocation: &Collocation, there: &mut Ids) -> Result<()> {
-        let mut take = |record: &[u8]| match Location::decode(record, &reader.dataset.uri).map(|it| it.place)
-        {
-            Some(Place::Object { container, object }) if container == reader.dataset.uri => {
-                there.remove(object);
-            }
-            _ => {}
+        let own = &reader.dataset.uri;
+        let mut take = |record: &[u8]| {
+            let object = Location::decode(record, own).and_then(|location| location.object_in(own));
+            object.into_iter().for_each(|object| there.remove(object));
         };
-        for (object, is_history) in [(collocation.objects.index, false), (collocation.objects.history, true)]
-        {
-            let mut next = Some(Anchor::start());
-            while let Some(anchor) = next {
-                let page = reader.page(&self.inner, object, &anchor)?;
-                for (key, value) in page.iter() {
-                    match is_history {
-                        false => take(value),
-                        true => parse_history(key, value).into_iter().for_each(|(_, record, _)| take(record)),
-                    }
-                }
-                next = page.next().cloned();
-            }
-        }
-        Ok(())
+        reader.for_pages(&self.inner, collocation.objects.index, |page| {
+            page.iter().for_each(|(_, record)| take(record));
+            Ok(())
+        })?;
+        reader.for_pages(&self.inner, collocation.objects.history, |page| {
+            let records = page.iter().filter_map(|(key, value)| Some(parse_history(key, value)?.1));
+            records.for_each(&mut take);
+            Ok(())
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Opening what a power failure left, and comparing it with the history.
+//! Opens the store after a power failure and compares it with the history.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{
     workload::{dataset, field, open},
 };
 
-/// Says which case it was, if the thread panics while it lives.
+/// Prints the case, if the thread panics while this value lives.
 struct Case<'h>(&'h History, usize, Loss);
 
 impl Drop for Case<'_> {
@@ -22,13 +22,13 @@ impl Drop for Case<'_> {
     }
 }
 
-/// Lets power fail after so many changes and checks what is found then, and what comes of writing on.
+/// Lets power fail after `changes` changes, and checks the store and further writes to it.
 pub(crate) fn check(history: &History, changes: usize, loss: Loss) {
     let _case = Case(history, changes, loss);
     let disk = history.disk.after_crash(changes, loss);
     let store = match open(&disk, history.places, FieldStore::open) {
         Ok(store) => store,
-        // It is not made, so it can be made.
+        // The store was not complete, so it can be created.
         Err(_) if changes < history.made => open(&disk, history.places, FieldStore::create).unwrap(),
         Err(error) => panic!("{error}"),
     };
@@ -89,7 +89,7 @@ fn check_snapshots(history: &History, changes: usize, store: &FieldStore) {
     }
 }
 
-/// Flushes fields of a dataset that most often is there and of a new one, and lets power fail.
+/// Flushes fields of an existing dataset and of a new one, and lets power fail.
 fn write_on(
     history: &History,
     disk: &SimulatedDisk,

@@ -1,4 +1,4 @@
-//! A store on a device without a free byte: its datasets are purged, and the room of one serves the others.
+//! A store on a full device: its datasets are purged, and the space freed in one serves the others.
 
 use isotach_engine_posix::simulation::SimulatedDisk;
 use isotach_fields::{FieldStore, VerifyOptions};
@@ -16,7 +16,7 @@ fn archive(disk: &SimulatedDisk, places: Places, of: u64, numbers: std::ops::Ran
     store.flush().unwrap();
 }
 
-/// A full device. Of the first dataset's fields most are replaced, and all of the second's.
+/// A full device. Most fields of the first dataset are replaced, and all of the second's.
 fn full(places: Places) -> SimulatedDisk {
     let disk = SimulatedDisk::new();
     open(&disk, places, FieldStore::create).unwrap();
@@ -70,7 +70,7 @@ fn a_purge_needs_no_more_space_than_300_bytes_a_field_and_what_is_copied() {
         archive(&disk, places, 0, 0..FIELDS, SHORT);
         archive(&disk, places, 0, 0..FIELDS / 2, SHORT);
         let (copied, index) = (FIELDS / 2 * SHORT as u64, 300 * (FIELDS + FIELDS / 2));
-        // And what the frames take that remove the fields, and the ends of files.
+        // Plus the frames that remove the fields, and the ends of files.
         disk.set_free(Some(index + copied + (128 << 10)));
         let store = open(&disk, places, FieldStore::open).unwrap();
         let answer = store.purge(&"".parse().unwrap(), true).unwrap();

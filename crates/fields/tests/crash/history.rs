@@ -1,4 +1,4 @@
-//! What was done to a store on a simulated disk, and what may be visible of it after a power failure.
+//! The history of a store on a simulated disk, and the states that may be visible after a power failure.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -11,11 +11,11 @@ pub(crate) type Fields = BTreeMap<String, Arc<[u8]>>;
 /// What a snapshot shows of each dataset; datasets without fields are left out.
 pub(crate) type Shown = BTreeMap<String, Fields>;
 
-/// The states of one thing, in their order.
+/// The states of one object, in order.
 pub(crate) struct States<T> {
-    /// Each with how many changes of the disk came before it was begun.
+    /// Each with the number of changes of the disk before it began.
     begun: Vec<(usize, T)>,
-    /// After how many changes how many states were durable.
+    /// The number of durable states after a number of changes.
     durable: Vec<(usize, usize)>,
 }
 
@@ -30,17 +30,17 @@ impl<T: Clone + Default> States<T> {
         self.begun.last().map(|(_, state)| state.clone()).unwrap_or_default()
     }
 
-    /// A state that was begun after so many changes.
+    /// Adds a state that began after so many changes.
     pub(crate) fn begin(&mut self, changes: usize, state: T) {
         self.begun.push((changes, state));
     }
 
-    /// All states until now are durable after so many changes.
+    /// Marks all states so far as durable after so many changes.
     pub(crate) fn flushed(&mut self, changes: usize) {
         self.durable.push((changes, self.begun.len()));
     }
 
-    /// The states that may be found when power failed after so many changes.
+    /// The states that may be visible if power fails after so many changes.
     pub(crate) fn possible(&self, changes: usize) -> impl Iterator<Item = T> {
         let durable = self.durable.iter().filter(|(at, _)| *at <= changes);
         let least = durable.map(|(_, states)| *states).max().unwrap_or(0);
@@ -57,7 +57,7 @@ pub(crate) struct History {
     pub(crate) seed: u64,
     pub(crate) places: Places,
     pub(crate) disk: SimulatedDisk,
-    /// How many changes it took to make the store.
+    /// The number of changes that created the store.
     pub(crate) made: usize,
     pub(crate) datasets: BTreeMap<String, States<Fields>>,
     /// By name; `None` where there is no snapshot.

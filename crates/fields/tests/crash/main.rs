@@ -1,13 +1,13 @@
 //! The field layer after power failures, on the simulated disk.
 //!
-//! A workload is run once and written down; then the disk is made up as a power failure at every moment of it would have
-//! left it, and the store is opened there. What must hold: every field that was flushed is there with the right bytes, what
-//! is visible of a dataset is a prefix of its history, no transaction is half visible, nothing is damaged, and the store can be
-//! written on without anybody's doing. A snapshot shows what it showed, or is not there, or is told as unfinished and can
-//! be removed. The logs are too short for a purge to make holes in them: that is the engine's own test's.
+//! A workload is run once and recorded. Then the disk is reconstructed as a power failure at each moment would have
+//! left it, and the store is opened there. What must hold: every flushed field exists with the right bytes, the visible
+//! part of a dataset is a prefix of its history, no transaction is half visible, nothing is damaged, and the store can
+//! be written without a recovery step. A snapshot is unchanged, absent, or reported as unfinished and removable. The
+//! logs are too short for a purge to punch holes in them; the engine's own tests cover that.
 //!
-//! `ISOTACH_SEQUENCES` says how many random losses are tried (500 if not set), `ISOTACH_SEED` which (by the clock if not
-//! set). Every failure says its seed and the number of changes before the power failed.
+//! `ISOTACH_SEQUENCES` sets the number of random losses (500 by default), `ISOTACH_SEED` their seed (from the clock by
+//! default). Every failure prints its seed and the number of changes before the power failure.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
 
 mod check;
@@ -30,11 +30,11 @@ use self::{
     workload::{Places, record},
 };
 
-/// How many operations the workload has.
+/// The number of operations of the workload.
 const OPERATIONS: usize = 200;
-/// How many random losses are tried where `ISOTACH_SEQUENCES` does not say.
+/// The default number of random losses.
 const SEQUENCES: u64 = 500;
-/// From so many on, all losses are tried after every change.
+/// From this number of losses on, all losses are tried after every change.
 const ALL_FROM: u64 = 10_000;
 
 fn number(name: &str) -> Option<u64> {
@@ -52,7 +52,7 @@ fn sequences() -> u64 {
     number("ISOTACH_SEQUENCES").unwrap_or(SEQUENCES)
 }
 
-/// A failure at every change: with one loss each, or with all where there is the time for ten thousand random ones.
+/// A power failure at every change, with one loss each, or with all losses in long runs.
 fn check_every_change(places: Places) {
     let history = history(places);
     let mut checked = 0;

@@ -21,7 +21,7 @@ pub(crate) enum Places {
     Apart,
 }
 
-/// Opens the store of the workload on a disk, or makes it.
+/// Opens or creates the store of the workload on a disk.
 pub(crate) fn open(
     disk: &SimulatedDisk,
     places: Places,
@@ -42,7 +42,7 @@ pub(crate) fn dataset(number: u64) -> String {
     format!("class=od,expver={number}")
 }
 
-/// A field of a dataset. There are so few that most are replaced.
+/// A field of a dataset. There are few, so that most are replaced.
 pub(crate) fn field(dataset: &str, number: u64) -> Key {
     let kind = ["an", "fc"][number as usize % 2];
     format!("{dataset},type={kind},step={},param=t", number / 2).parse().unwrap()
@@ -52,7 +52,7 @@ struct Work {
     history: History,
     random: Random,
     handles: [FieldStore; 2],
-    /// What each handle has archived and not flushed, by dataset.
+    /// The unflushed fields of each handle, by dataset.
     archived: [BTreeMap<String, Fields>; 2],
 }
 
@@ -125,7 +125,7 @@ impl Work {
         archived.keys().for_each(|dataset| self.states(dataset).flushed(changes));
     }
 
-    /// Several fields together; every third time they are dropped.
+    /// Several fields in a transaction. Every third transaction is dropped.
     fn transaction(&mut self, at: usize, dataset: &str) {
         let transaction = self.handles[at].transaction();
         let mut after = self.states(dataset).newest();
@@ -143,7 +143,7 @@ impl Work {
         }
     }
 
-    /// Names the present state, or forgets the name if there is one.
+    /// Creates the snapshot, or removes it if it exists.
     fn snapshot(&mut self, at: usize) {
         let name = format!("past-{}", self.random.below(NAMES));
         let all = self.history.datasets.iter();
@@ -161,7 +161,7 @@ impl Work {
         states.flushed(self.history.disk.changes());
     }
 
-    /// Handles that have nothing open.
+    /// Replaces the handles by new ones without open files.
     fn open_again(&mut self) {
         (0..2).for_each(|at| self.flush(at));
         self.handles =
@@ -177,7 +177,7 @@ impl Work {
         self.states(dataset).flushed(changes);
     }
 
-    /// Gives back the room of what was replaced, of which there is some.
+    /// Frees the space of replaced fields, of which there are some.
     fn purge(&mut self) {
         for _ in 0..3 {
             let (dataset, bytes) = (dataset(0), Arc::from(vec![7; 20_000]));

@@ -1,4 +1,4 @@
-//! Things at random that are done to a store's files.
+//! Random faults in a store's files.
 
 use std::path::{Path, PathBuf};
 
@@ -6,9 +6,10 @@ use isotach_engine_posix::simulation::Random;
 
 use crate::tree::Tree;
 
-/// Kinds of files that are cut, by which they are chosen, so that few logs are met as often as many data files.
+/// The kinds of files that are cut. A kind is chosen first, so that the few logs are hit as often as the many data
+/// files.
 const CUT: [&str; 3] = ["log.", "run.", "data/"];
-/// Kinds of files that all else is done to.
+/// The kinds of files for all other faults.
 const KINDS: [&str; 8] = ["flushed", "log.", "run.", "data/", "floor.", "superblock", "boot.", "reserve"];
 
 /// Which fault is injected.
@@ -21,14 +22,14 @@ pub(crate) enum Fault {
     Other,
     /// Two to four files are cut.
     Cuts,
-    /// Two to four files are cut, swapped, removed or replaced by others. The notes of what was flushed are kept: if they are lost
-    /// together with what they speak of, nobody can tell. Superblocks are kept, too: with another container's superblock and log a
-    /// container is that other one (docs/DURABILITY.md).
+    /// Two to four files are cut, swapped, removed or replaced by others. The notes of flushes are kept: if they are
+    /// lost together with the data that they describe, the loss cannot be detected. Superblocks are kept, too: with
+    /// another container's superblock and log a container is that other one (docs/DURABILITY.md).
     Several,
 }
 
 impl Fault {
-    /// Does it to the files of `whole`; `older` is what they were some time before. Says what it was.
+    /// Injects the fault into the files of `whole`; `older` is their earlier state. Returns a description.
     pub(crate) fn at_random(self, whole: &Tree, older: &Tree, random: &mut Random) -> (String, Tree) {
         let mut tree = whole.clone();
         let times = if matches!(self, Self::Cuts | Self::Several) { 2 + random.below(3) } else { 1 };
@@ -36,7 +37,7 @@ impl Fault {
             Self::Cut | Self::Cuts => cut(&mut tree, random),
             Self::Other => other(&mut tree, older, random),
             Self::Several if random.below(2) == 0 => cut(&mut tree, random),
-            // Of older copies several may be a whole one of a container, which is sound.
+            // Several older copies may be a whole older container, which is sound.
             Self::Several => other(&mut tree, &Tree::default(), random),
         });
         (done.collect::<Vec<_>>().join(", "), tree)

@@ -1,15 +1,15 @@
-//! A store whose files were cut, swapped, removed or replaced by older copies, behind everyone's back.
+//! A store whose files were cut, swapped, removed or replaced by older copies.
 //!
-//! A store is written in steps, replaced in part, purged, and written on. Then one thing or several at random are done to its
-//! files, and every field is asked for. What must hold: each has the bytes that were flushed last, or an error says that something
-//! is damaged. No field has other bytes, and none is silently absent.
+//! A store is written in steps, partly replaced, purged, and written further. Then one or several random faults are
+//! injected into its files, and every field is requested. What must hold: each field has the bytes that were flushed
+//! last, or an error reports damage. No field has other bytes, and none is silently absent.
 //!
-//! Then the store is verified and repaired. What must hold after that: what is not as it was was reported, by the field or by its
-//! dataset; no field has bytes that it never had; and the store is opened, written, read and verified again, which finds nothing
-//! but what the repair has left. Where one log, run or data file was cut nothing keeps the store from being opened.
+//! Then the store is verified and repaired. What must hold after that: every change was reported, for the field or its
+//! dataset; no field has bytes that it never had; and the store is opened, written, read and verified again, which
+//! finds only damage that the repair has left. If one log, run or data file was cut, the store can be opened.
 //!
-//! `ISOTACH_SEQUENCES` says how many files are cut in each layout (500 if not set), and of each other kind of fault a quarter as many
-//! are tried; `ISOTACH_SEED` says which (by the clock if not set). Every failure says its seed and what was done.
+//! `ISOTACH_SEQUENCES` sets the number of cut files in each layout (500 by default), a quarter as many for each other
+//! kind of fault, and `ISOTACH_SEED` the seed (from the clock by default). Every failure prints its seed and its fault.
 #![expect(clippy::unwrap_used, reason = "test code: a failure here is a failed test")]
 
 mod faults;
@@ -33,7 +33,7 @@ use self::{
 const CUTS: u64 = 500;
 const STEPS: u64 = 30;
 
-/// What came of the faults of one kind.
+/// The results of one kind of fault.
 #[derive(Debug, Default)]
 struct Sum {
     faults: u64,
@@ -94,7 +94,7 @@ impl Trial {
         }
     }
 
-    /// What is not as it was was reported.
+    /// Checks that every change was reported.
     fn check_repaired(&self, reported: &Findings, what: &str) {
         let after = self.store.ask(&self.expected);
         assert!(after.wrong.is_empty(), "{what}: after the repair {after:?}");
@@ -112,7 +112,7 @@ impl Trial {
         }
     }
 
-    /// The store takes fields and gives them back.
+    /// Checks that the store accepts and returns fields.
     fn write_on(&self, reported: &Findings, what: &str) {
         let store = self.store.open().unwrap();
         for class in CLASSES {

@@ -19,7 +19,7 @@ const SCHEMA: &str = "[ class [ type [ step: Step, param: Param ]]]";
 /// The datasets.
 pub(crate) const CLASSES: [&str; 2] = ["od", "rd"];
 const OPTIONS: VerifyOptions = VerifyOptions { data: true, threads: 1 };
-/// How often a store is verified and repaired: what is repaired first may show what else there is.
+/// How often a store is verified and repaired: a first repair may reveal further damage.
 const ROUNDS: usize = 8;
 
 /// All bytes that each key ever had, the newest last, by the text of the key.
@@ -32,11 +32,11 @@ pub(crate) struct Store {
     registry: Registry,
 }
 
-/// How a store answered when it was asked for every field.
+/// The answers of a store to requests for every field.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
     pub(crate) right: u64,
-    /// Errors that say that something is damaged.
+    /// Errors that report damage.
     pub(crate) reported: Vec<String>,
     /// The newest bytes that an earlier flush left under the key.
     pub(crate) older: Vec<String>,
@@ -75,7 +75,7 @@ impl Store {
         FieldStore::open(&self.config, &self.registry)
     }
 
-    /// Archives some steps of all datasets, with bytes that tell the round.
+    /// Archives some steps of all datasets, with bytes that identify the round.
     pub(crate) fn write(&self, steps: Range<u64>, round: u8, expected: &mut Expected) {
         let store = self.open().unwrap();
         for step in steps {
@@ -124,7 +124,7 @@ impl Store {
         }
     }
 
-    /// Verifies and repairs until nothing is left that a repair could do.
+    /// Verifies and repairs until a repair changes nothing.
     pub(crate) fn repair(&self) -> Findings {
         let mut reported = Findings::default();
         for round in 0..ROUNDS {
@@ -165,7 +165,7 @@ pub(crate) fn field(class: &str, step: u64, round: u8) -> (String, Vec<u8>) {
     (format!("class={class},type=fc,step={step},param=t"), bytes)
 }
 
-/// Whether an error says that something is damaged, and not that somebody made a mistake.
+/// Checks that an error reports damage, and not a mistake of the caller.
 #[track_caller]
 pub(crate) fn assert_reports_damage(error: &Error) {
     let codes = ["corrupt", "lost-dataset", "damaged-dataset", "not-a-store", "not-found"];
@@ -177,22 +177,22 @@ impl Findings {
         self.damage.is_empty()
     }
 
-    /// Whether a repair could do all that there was to do.
+    /// Whether a repair could repair everything.
     pub(crate) fn is_mended(&self) -> bool {
         self.left.is_empty()
     }
 
-    /// Whether a field is concerned by damage that was reported.
+    /// Whether reported damage affects a field.
     pub(crate) fn is_of(&self, key: &str, store: &Store) -> bool {
         concerns(&self.damage, &key.parse().unwrap(), store)
     }
 
-    /// Whether a field is concerned by damage that is left.
+    /// Whether remaining damage affects a field.
     pub(crate) fn is_left(&self, key: &str, store: &Store) -> bool {
         concerns(&self.left, &key.parse().unwrap(), store)
     }
 
-    /// What a verification finds in what the last repair did not leave damaged.
+    /// The findings of a verification outside of what the last repair left damaged.
     pub(crate) fn new_in<'r>(&self, report: &'r VerifyReport, store: &Store) -> Vec<&'r Damage> {
         let same = |a: &Damage, b: &Damage| (&a.what, &a.place) == (&b.what, &b.place);
         let is_left = |found: &Damage| {
@@ -202,8 +202,8 @@ impl Findings {
     }
 }
 
-/// Whether damage is of a field, of what it is in, or of its dataset's containers. Damage of the list of datasets says nothing
-/// of a field: it comes back.
+/// Whether damage affects a field, its collocation, or its dataset's containers. Damage of the list of datasets does
+/// not count, because it is restored.
 fn concerns(damage: &[Damage], key: &Key, store: &Store) -> bool {
     let labels = key.get("class").map(|class| store.labels(class)).unwrap_or_default();
     damage.iter().any(|damage| {

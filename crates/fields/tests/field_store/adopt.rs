@@ -1,4 +1,4 @@
-//! Files adopted where they are.
+//! Adopted files.
 
 use std::{
     ffi::OsStr,

@@ -1,4 +1,4 @@
-//! What happens to a handle's fields when another handle changes the store beside it.
+//! Fields of a handle when another handle changes the store at the same time.
 
 use isotach_fields::Location;
 use isotach_mars::Key;

@@ -5,15 +5,10 @@ use isotach_object::{Anchor, KeyValue, ObjectClass, ObjectId, ObjectType};
 
 use crate::layouts::{Layout, archive, field, listed, request, with};
 
-fn target(layout: &Layout) -> FieldStore {
-    let config = Config::single(&"memory:target".parse().unwrap()).with_schema(crate::layouts::SCHEMA);
-    FieldStore::create(&config, &layout.registry).unwrap()
-}
-
 #[test]
 fn a_copy_has_the_newest_fields_that_the_request_means() {
     for layout in Layout::all() {
-        let (store, target) = (layout.store(), target(&layout));
+        let (store, target) = (layout.store(), layout.target());
         archive(&store, &[(field("0", "t"), b"old"), (field("6", "t"), b"six")]);
         archive(&store, &[(field("0", "t"), b"new"), (with(&field("0", "t"), "class=rd"), b"rd")]);
         let report = store.copy_to(&target, &request("class=od")).unwrap();
@@ -27,7 +22,7 @@ fn a_copy_has_the_newest_fields_that_the_request_means() {
 #[test]
 fn a_move_leaves_nothing_of_what_it_took_and_all_else() {
     for layout in Layout::all() {
-        let (store, target) = (layout.store(), target(&layout));
+        let (store, target) = (layout.store(), layout.target());
         let analysis = with(&field("0", "t"), "type=an");
         archive(&store, &[(field("0", "t"), b"fc"), (analysis.clone(), b"an")]);
         let report = store.move_to(&target, &request("class=od,type=an")).unwrap();
@@ -42,7 +37,7 @@ fn a_move_leaves_nothing_of_what_it_took_and_all_else() {
 #[test]
 fn a_move_that_may_not_wipe_does_not_copy() {
     let layout = Layout::memory();
-    let (store, target) = (layout.store(), target(&layout));
+    let (store, target) = (layout.store(), layout.target());
     archive(&store, &[(field("0", "t"), b"fc")]);
     assert_eq!(store.move_to(&target, &request("class=od,step=0")).unwrap_err().code(), "below-collocation");
     store.control(&request("class=od"), true, &[Action::Wipe]).unwrap();
@@ -54,7 +49,7 @@ fn a_move_that_may_not_wipe_does_not_copy() {
 #[test]
 fn a_field_of_another_store_can_be_indexed_without_copying_it() {
     for layout in Layout::all() {
-        let (store, target) = (layout.store(), target(&layout));
+        let (store, target) = (layout.store(), layout.target());
         archive(&store, &[(field("0", "t"), b"there")]);
         let location = store.locate(&field("0", "t")).unwrap().unwrap().location;
         target.index(&field("0", "t"), &location).unwrap();
@@ -84,7 +79,7 @@ fn lock_as_a_killed_move(layout: &Layout, store: &FieldStore, mark: u8) {
 #[test]
 fn the_lock_of_a_killed_move_names_its_remedy_and_ends_with_the_next_move() {
     for layout in Layout::all() {
-        let (store, target) = (layout.store(), target(&layout));
+        let (store, target) = (layout.store(), layout.target());
         let analysis = with(&field("0", "t"), "type=an");
         archive(&store, &[(field("0", "t"), b"fc"), (analysis, b"an")]);
         lock_as_a_killed_move(&layout, &store, 0x81);

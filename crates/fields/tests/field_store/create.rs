@@ -1,4 +1,4 @@
-//! Making and opening stores.
+//! Creating and opening stores.
 
 use isotach_fields::{Config, FieldStore, Space};
 use isotach_mars::Schema;

@@ -7,11 +7,11 @@ use isotach_mars::Key;
 use isotach_object::{Error as ObjectError, Registry};
 
 use crate::{
-    faulty::{Faulty, Script},
+    faulty::{Faulty, Script, no_space},
     layouts::{SCHEMA, field, listed, with},
 };
 
-/// A store on an engine that fails when it is told to, with as many datasets of one field.
+/// A store on a scripted engine, with so many datasets of one field.
 fn with_datasets(count: usize) -> (FieldStore, Arc<Mutex<Script>>) {
     let engine = Faulty::default();
     let script = Arc::clone(&engine.script);
@@ -28,14 +28,14 @@ fn key(dataset: usize, step: usize) -> Key {
 }
 
 fn full() -> Option<ObjectError> {
-    Some(ObjectError::NoSpace { what: "a put".to_owned() })
+    Some(no_space())
 }
 
 #[test]
 fn a_failed_eviction_keeps_its_fields_and_fails_no_other_dataset() {
     let (store, script) = with_datasets(70);
     (0..64).for_each(|dataset| store.archive(&key(dataset, 6), b"second").unwrap());
-    // The two that are to make room.
+    // The two that are evicted.
     script.lock().unwrap().updates.extend([full(), full()]);
     (64..70).for_each(|dataset| store.archive(&key(dataset, 6), b"second").unwrap());
     assert!(store.is_dirty());

@@ -11,11 +11,11 @@ use isotach_mars::Key;
 use isotach_object::{Error as ObjectError, KeyValue, Registry};
 
 use crate::{
-    faulty::{Faulty, Script},
+    faulty::{Faulty, Script, no_space},
     layouts::{Layout, SCHEMA, archive, field, listed, request, request_like, with},
 };
 
-/// A store with one field, on an engine that fails when it is told to.
+/// A store with one field, on a scripted engine.
 fn faulty(catalogue: &str, store: &str) -> (FieldStore, FieldStore, Arc<Mutex<Script>>) {
     let engine = Faulty::default();
     let script = Arc::clone(&engine.script);
@@ -29,10 +29,6 @@ fn faulty(catalogue: &str, store: &str) -> (FieldStore, FieldStore, Arc<Mutex<Sc
 
 fn full() -> Option<ObjectError> {
     Some(no_space())
-}
-
-pub(crate) fn no_space() -> ObjectError {
-    ObjectError::NoSpace { what: "write of a field".to_owned() }
 }
 
 fn poisoned() -> Option<ObjectError> {
@@ -105,7 +101,7 @@ fn a_poisoned_handle_is_replaced_when_nothing_is_lost_by_it() {
     script.lock().unwrap().updates.push_back(poisoned());
     archive(&writer, &[(field("6", "t"), b"six")]);
     assert_eq!(listed(&reader, "").len(), 2);
-    // With a field that is held back, the loss is told.
+    // A loss of a buffered field is reported.
     writer.archive(&field("12", "t"), b"twelve").unwrap();
     script.lock().unwrap().updates.extend([poisoned(), poisoned()]);
     assert_eq!(writer.archive(&field("18", "t"), b"eighteen").unwrap_err().code(), "poisoned");
@@ -218,9 +214,7 @@ fn a_damaged_index_entry_is_an_error_in_its_place_and_all_others_are_found() {
         archive(&writer, &[(field(step, "t"), step.as_bytes())]);
     }
     let dump = store.dump(&request("")).unwrap().found.remove(0);
-    let label = dump.status.catalogue.label.clone();
-    let pool = layout.registry.open_pool(&dump.status.catalogue.pool).unwrap();
-    let container = pool.open_container(&label).unwrap();
+    let container = layout.container(&dump.status.catalogue);
     KeyValue::new(&*container, dump.collocations[0].index).unwrap().put(b"6::500:130", b"?").unwrap();
     container.flush().unwrap();
 

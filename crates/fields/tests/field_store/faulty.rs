@@ -1,4 +1,4 @@
-//! An engine whose writes, flushes and lookups fail when a test says so, and which lets others act in the midst of a call.
+//! A scripted engine: its calls fail when a test says so, and other actions run in the middle of a call.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -7,12 +7,16 @@ use std::{
 };
 
 use isotach_engine_kit::hooks::{Hooked, Hooks, PoolCall, hook_engine};
+use isotach_fields::{Config, FieldStore};
 use isotach_object::{
     Anchor, ArrayRead, Capabilities, Cell, Container, ContainerFacets, Engine, Epoch, Error, IdRange, Label,
-    ObjectId, Page, PendingRead, Pool, PoolUri, Result, Staging, Transaction, Update, memory::Memory,
+    ObjectId, Page, PendingRead, Pool, PoolUri, Registry, Result, Staging, Transaction, Update,
+    memory::Memory,
 };
 
-/// What the next calls come to: `None` succeeds.
+use crate::layouts::SCHEMA;
+
+/// The outcomes of the next calls: `None` succeeds.
 #[derive(Debug, Default)]
 pub(crate) struct Script {
     pub(crate) updates: VecDeque<Option<Error>>,
@@ -21,13 +25,13 @@ pub(crate) struct Script {
     pub(crate) lookups: VecDeque<Option<Error>>,
     pub(crate) reads: VecDeque<Option<Error>>,
     pub(crate) before_next: Vec<Interruption>,
-    /// Whether its bytes come from elsewhere: then it lends none.
+    /// Whether reads are pending reads, without lent bytes.
     pub(crate) is_far: bool,
-    /// How often each method of containers was called which an engine may have to ask a server for.
+    /// The number of calls of each container method that may need a server.
     pub(crate) calls: BTreeMap<&'static str, u64>,
 }
 
-/// Where a call can be interrupted.
+/// The moments at which a call can be interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Moment {
     Update,
@@ -41,7 +45,7 @@ pub(crate) enum Moment {
     Read,
 }
 
-/// What others do right before the next call of a kind on a container whose label begins like this.
+/// An action right before the next call of a kind on a container whose label begins with this text.
 pub(crate) struct Interruption(
     pub(crate) Moment,
     pub(crate) &'static str,
@@ -60,7 +64,7 @@ fn interrupt(script: &Mutex<Script>, moment: Moment, label: &Label) {
         let is_now = |waiting: &Interruption| waiting.0 == moment && label.as_str().starts_with(waiting.1);
         waiting.iter().position(is_now).map(|at| waiting.remove(at))
     };
-    // The script is free meanwhile: those who act here use the same engine.
+    // The script is unlocked: the action uses the same engine.
     if let Some(interruption) = interruption {
         (interruption.2)();
     }
@@ -74,7 +78,7 @@ pub(crate) struct Faulty {
 }
 
 impl Faulty {
-    /// One whose bytes come from elsewhere.
+    /// An engine with pending reads.
     pub(crate) fn far() -> Self {
         let engine = Self::default();
         engine.script.lock().unwrap().is_far = true;
@@ -82,7 +86,41 @@ impl Faulty {
     }
 }
 
-/// What happens to the calls of one container.
+/// A handle on a store in memory, and the script of its engine.
+pub(crate) struct ScriptedStore {
+    pub(crate) store: FieldStore,
+    pub(crate) script: Arc<Mutex<Script>>,
+}
+
+impl ScriptedStore {
+    /// A handle on the store in these pools, on its own engine over `memory`.
+    pub(crate) fn split(memory: &Memory, catalogue: &str, store: &str) -> Self {
+        Self::on(Faulty { memory: memory.clone(), ..Faulty::default() }, catalogue, store)
+    }
+
+    /// As `split`, with catalogue and store in one pool.
+    pub(crate) fn single(memory: &Memory, pool: &str) -> Self {
+        Self::split(memory, pool, pool)
+    }
+
+    pub(crate) fn on(engine: Faulty, catalogue: &str, store: &str) -> Self {
+        let script = Arc::clone(&engine.script);
+        let config = Config::split(&catalogue.parse().unwrap(), &store.parse().unwrap());
+        let registry = Registry::new().with(Arc::new(engine));
+        Self { store: FieldStore::create(&config.with_schema(SCHEMA), &registry).unwrap(), script }
+    }
+
+    /// Acts before the next call of this kind on the container of `od`.
+    pub(crate) fn before(&self, moment: Moment, act: impl FnOnce() + Send + 'static) {
+        self.script.lock().unwrap().before_next.push(Interruption(moment, "od", Box::new(act)));
+    }
+}
+
+pub(crate) fn no_space() -> Error {
+    Error::NoSpace { what: "a put".to_owned() }
+}
+
+/// The scripted calls of one container.
 #[derive(Debug)]
 struct Scripted {
     label: Label,
@@ -138,7 +176,7 @@ impl Engine for Faulty {
     }
 }
 
-/// A read of an array that is done when it is waited for.
+/// A pending read that reads when it is waited for.
 #[derive(Debug)]
 struct Begun {
     container: Arc<dyn Container>,

@@ -1,4 +1,4 @@
-//! What a configuration forbids: every operation that it is about is refused, with the key's name, and nothing else.
+//! The prohibitions of a configuration: each refuses its operations, names its key, and refuses nothing else.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use isotach_object::RightsChange;
 
 use crate::layouts::{Layout, archive, field, listed, request, request_like, with};
 
-/// What these switches of a root forbid.
+/// The prohibitions of these switches of a root.
 fn switches(text: &str) -> Forbidden {
     let text = format!("spaces: [{{roots: [{{path: /x, {text}}}]}}]");
     Config::parse(&text, Path::new("/etc/fdb.yaml")).unwrap().spaces[0].forbidden.clone()
@@ -38,7 +38,7 @@ fn one() -> Request {
     Request::from(&field("0", "t"))
 }
 
-/// A layout with two datasets, and the switches laid over it.
+/// A layout with two datasets, under these switches.
 fn filled(text: &str) -> (Layout, FieldStore) {
     let layout = Layout::apart();
     archive(&layout.store(), &[(field("0", "t"), b"0"), (with(&field("0", "t"), "class=rd"), b"rd")]);

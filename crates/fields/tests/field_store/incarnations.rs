@@ -1,4 +1,5 @@
-//! Each life of a dataset has containers of its own: makers, wipers and sweepers that are stopped anywhere hit no other.
+//! Each incarnation of a dataset has its own containers: makers, wipers and sweepers that are stopped at any moment
+//! touch no other.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,14 +9,14 @@ use isotach_object::{
 };
 
 use crate::{
-    faulty::{Faulty, Interruption, Moment, Script},
+    faulty::{Faulty, Interruption, Moment, Script, no_space},
     layouts::{Layout, SCHEMA, archive, field, listed, request, with},
 };
 
-/// The object that the root keeps its datasets in, and a dataset's container its description.
+/// The root's object of datasets, and the description in a dataset's container.
 const FIRST: ObjectId = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 0);
 
-/// Pools, looked at from below the field layer.
+/// The pools below the field layer.
 struct Below {
     registry: Registry,
     config: Config,
@@ -34,7 +35,7 @@ impl Below {
         self.config.spaces[0].catalogue == self.config.spaces[0].store
     }
 
-    /// All containers but the root: those of the catalogue's pool, then those of the store's if it is another.
+    /// All containers except the root: those of the catalogue's pool, then those of a separate store pool.
     fn containers(&self) -> Vec<String> {
         let space = &self.config.spaces[0];
         let pools = [&space.catalogue, &space.store];
@@ -47,7 +48,7 @@ impl Below {
         labels
     }
 
-    /// How many containers a dataset has.
+    /// The number of containers of a dataset.
     fn each(&self) -> usize {
         if self.is_one_pool() { 1 } else { 2 }
     }
@@ -57,7 +58,7 @@ impl Below {
         pool.open_container(&label.parse().unwrap()).unwrap()
     }
 
-    /// Changes the description of a dataset's container: it was begun in 1970.
+    /// Changes the creation time of a dataset's container to 1970.
     fn make_old(&self, label: &str) {
         let container = self.open(label);
         let description = KeyValue::new(&*container, FIRST).unwrap();
@@ -67,7 +68,7 @@ impl Below {
         container.flush().unwrap();
     }
 
-    /// Takes the only dataset out of the root, as if it had not come there yet.
+    /// Removes the only dataset from the root, as if it had not been listed yet.
     fn unlist(&self) -> (Vec<u8>, Vec<u8>) {
         let root = self.open("root");
         let datasets = KeyValue::new(&*root, FIRST).unwrap();
@@ -197,7 +198,7 @@ fn a_sweeper_spares_a_dataset_that_is_listed_meanwhile() {
         let of_maker = Arc::clone(&below);
         before_next(&script, Moment::Flush, move || of_maker.list_again(&entry));
         sweep(&sweeper);
-        // It carries the mark now, which does no harm.
+        // It carries the mark now, which is harmless.
         sweep(&sweeper);
         maker.flush().unwrap();
         archive(&sweeper, &[(field("6", "t"), b"six")]);
@@ -229,7 +230,7 @@ fn a_container_that_a_sweep_cannot_remove_is_removed_by_a_later_one() {
             below.make_old(&label_of(&store));
             below.unlist();
             if what == "cannot be marked" {
-                script.lock().unwrap().updates.push_back(Some(crate::faults::no_space()));
+                script.lock().unwrap().updates.push_back(Some(no_space()));
                 sweep(&store);
                 assert_eq!(below.containers().len(), below.each(), "{what}");
                 sweep(&store);
@@ -252,7 +253,7 @@ fn a_sweep_leaves_containers_with_fields_copies_and_other_containers() {
         let label = label_of(&store);
         below.make_old(&label);
         below.unlist();
-        // A copy says of itself that it is the other.
+        // The description of a copy names the original.
         let pool = layout.registry.open_pool(&layout.config.spaces[0].catalogue).unwrap();
         pool.create_container(&"copy".parse().unwrap(), &ContainerOptions::default()).unwrap();
         let (from, copy) = (below.open(&label), below.open("copy"));
@@ -274,7 +275,7 @@ fn a_sweep_leaves_containers_with_fields_copies_and_other_containers() {
 fn a_dataset_that_cannot_be_made_leaves_no_containers() {
     for (below, script) in interrupted() {
         let store = below.store();
-        script.lock().unwrap().flushes.push_back(Some(crate::faults::no_space()));
+        script.lock().unwrap().flushes.push_back(Some(no_space()));
         assert_eq!(store.archive(&field("0", "t"), b"never").unwrap_err().code(), "no-space");
         assert!(below.containers().is_empty());
         archive(&store, &[(field("0", "t"), b"now")]);
@@ -290,7 +291,7 @@ fn a_full_disk_does_not_keep_a_dataset_from_being_wiped() {
             archive(&store, &[(field("0", "t"), b"much")]);
             archive(&store, &[(with(&field("0", "t"), "class=rd"), b"stays")]);
             let of_od = label_of(&store);
-            let failure = Some(crate::faults::no_space());
+            let failure = Some(no_space());
             match fails {
                 "the mark" => script.lock().unwrap().updates.push_back(failure),
                 "the flush of the mark" => script.lock().unwrap().flushes.push_back(failure),

@@ -3,26 +3,27 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use isotach_fields::{EndedWipes, FieldStore, VerifyOptions, VerifyReport};
+use isotach_object::memory::Memory;
 
 use crate::{
-    faulty::{Interruption, Moment},
+    faulty::{Interruption, Moment, ScriptedStore},
     layouts::{archive, field, listed, request, with},
-    races::{Player, Stage, assert_all_readable, code, full, six},
+    races::{assert_all_readable, code, full, three_handles},
 };
 
 /// A store with two collocations of two fields each, in one pool or with catalogue and store in two.
 struct Store {
-    writer: Player,
-    wiper: Player,
-    other: Player,
+    writer: ScriptedStore,
+    wiper: ScriptedStore,
+    other: ScriptedStore,
 }
 
 impl Store {
     fn new(is_apart: bool) -> Self {
-        let stage = Stage::default();
+        let memory = Memory::new();
         let [writer, wiper, other] = [(); 3].map(|()| match is_apart {
-            true => stage.player_apart("memory:catalogue", "memory:store"),
-            false => stage.player("memory:source"),
+            true => ScriptedStore::split(&memory, "memory:catalogue", "memory:store"),
+            false => ScriptedStore::single(&memory, "memory:source"),
         });
         for step in ["0", "3"] {
             archive(&writer.store, &[(field(step, "t"), b"forecast"), (analysis(step), b"analysis")]);
@@ -82,7 +83,7 @@ fn repair(store: &FieldStore, doit: bool) -> u16 {
     report.ended_wipes.iter().map(|EndedWipes { wipes, .. }| wipes).sum()
 }
 
-fn before(player: &Player, call: Moment, label: &'static str, act: impl FnOnce() + Send + 'static) {
+fn before(player: &ScriptedStore, call: Moment, label: &'static str, act: impl FnOnce() + Send + 'static) {
     player.script.lock().unwrap().before_next.push(Interruption(call, label, Box::new(act)));
 }
 
@@ -184,7 +185,7 @@ fn a_wipe_that_a_repair_ended_takes_back_no_count_but_its_own() {
 #[test]
 fn a_flush_after_an_unlock_outlives_a_move_that_is_still_wiping() {
     for (moved, call) in [("class=od,type=fc", Moment::Commit), ("class=od,type=fc", Moment::Look)] {
-        let (writer, mover, target) = Stage::set();
+        let (writer, mover, target) = three_handles();
         let store = writer.store.clone();
         // The move has counted its wipe of the collocation by its commit in the dataset's container.
         mover.before(call, move || {
@@ -204,7 +205,7 @@ fn a_flush_after_an_unlock_outlives_a_move_that_is_still_wiping() {
 #[test]
 fn a_move_that_was_killed_while_it_wiped_is_reported_and_ended_by_an_unlock() {
     for call in [Moment::Commit, Moment::Flush] {
-        let (writer, mover, target) = Stage::set();
+        let (writer, mover, target) = three_handles();
         mover.before(call, || panic!("the mover dies"));
         let moving = || mover.store.move_to(&target.store, &request("class=od,type=fc"));
         assert!(catch_unwind(AssertUnwindSafe(moving)).is_err());
@@ -218,19 +219,4 @@ fn a_move_that_was_killed_while_it_wiped_is_reported_and_ended_by_an_unlock() {
         mover.store.move_to(&target.store, &request("class=od,type=fc")).unwrap();
         assert_eq!((listed(&writer.store, "").len(), listed(&target.store, "").len()), (0, 2));
     }
-}
-
-#[test]
-fn a_wipe_that_failed_midway_leaves_nothing_under_way() {
-    let (writer, wiper, _) = Stage::set_apart();
-    // The commits of the wipe: its count, the collocation, the arrays.
-    wiper.script.lock().unwrap().commits.extend([None, None, full()]);
-    let wiped = wiper.store.wipe(&request("class=od,type=fc"), true).map(drop);
-    assert_eq!(code(&wiped), "no-space");
-    writer.store.archive(&field("6", "t"), b"six").unwrap();
-    writer.script.lock().unwrap().flushes.push_back(full());
-    assert_eq!(code(&writer.store.flush()), "no-space");
-    // With a wipe under way its field would be given up.
-    writer.store.flush().unwrap();
-    assert_eq!(six(&wiper).unwrap(), b"six");
 }

@@ -1,4 +1,4 @@
-//! What the MARS language means beyond plain values: keywords, words for every value, winds.
+//! The MARS language beyond plain values: keywords, words for every value, winds.
 
 use crate::layouts::{Layout, archive, bytes_of, field, listed, request, request_like, with};
 

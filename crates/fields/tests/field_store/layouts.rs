@@ -1,7 +1,7 @@
-//! The stores that tests run on, and short forms of what they do.
+//! The stores that tests run on, and short forms of their operations.
 //!
-//! Where `ISOTACH_RADOS_POOL` names a pool of a Ceph cluster, which is to be thrown away, tests of all layouts run on it, too; and where
-//! `ISOTACH_DAOS_ROOT` is set, as by `scripts/libdaos with`, on DAOS.
+//! If `ISOTACH_RADOS_POOL` names a pool of a disposable Ceph cluster, tests of all layouts also run on it. If
+//! `ISOTACH_DAOS_ROOT` is set, as by `scripts/libdaos with`, they run on DAOS.
 
 use std::{
     env, process,
@@ -15,14 +15,14 @@ use std::{
 use isotach_engine_daos::Daos;
 use isotach_engine_posix::Posix;
 use isotach_engine_rados::Rados;
-use isotach_fields::{Config, FieldStore, ListOptions};
+use isotach_fields::{Config, ContainerUri, FieldStore, ListOptions};
 use isotach_mars::{Clock, Key, Request};
-use isotach_object::{Capabilities, Engine, PoolUri, Registry, memory::Memory};
+use isotach_object::{Capabilities, Container, Engine, PoolUri, Registry, memory::Memory};
 use tempfile::TempDir;
 
 use crate::faulty::Faulty;
 
-/// A schema with what tests need: an optional key with a default, one without, two rules for elements, steps, params.
+/// The schema of tests: an optional key with a default, one without, two rules for elements, steps, params.
 pub(crate) const SCHEMA: &str = "
     param: Param; step: Step; date: Date; time: Time; expver: Expver; levelist: Double;
     [ class, expver, stream, date, time, domain?g
@@ -30,7 +30,7 @@ pub(crate) const SCHEMA: &str = "
         [ type, levtype       [ step, number?, param ]]
     ]";
 
-/// A place for stores: pools in memory, in a folder or in a cluster, which live as long as it.
+/// A place for stores: pools in memory, in a folder or in a cluster, which are removed with it.
 pub(crate) struct Layout {
     pub(crate) name: &'static str,
     pub(crate) registry: Registry,
@@ -39,20 +39,20 @@ pub(crate) struct Layout {
     _in_cluster: Option<InCluster>,
 }
 
-/// The pool of a layout in a cluster. Others that the cluster holds are nobody's: it is thrown away.
+/// The pool of a layout in a cluster. The cluster is disposable, so other pools are left behind.
 struct InCluster(Arc<dyn Engine>, PoolUri);
 
 impl Drop for InCluster {
     fn drop(&mut self) {
-        // Many tests make no store in it, and some destroy it themselves.
+        // Many tests create no store in it, and some destroy it themselves.
         let _ = self.0.destroy_pool(&self.1);
     }
 }
 
-/// A cluster for tests: how layouts in it are named, its engine, and the URI of a pool that is not there yet.
+/// A cluster for tests: the names of its layouts, its engine, and the URI of a new pool.
 type ForTests = ([&'static str; 3], Arc<dyn Engine>, fn() -> String);
 
-/// The clusters that there are for tests.
+/// The available clusters.
 fn clusters() -> Vec<ForTests> {
     let is_set = |name| env::var(name).is_ok_and(|value| !value.is_empty());
     let mut all: Vec<ForTests> = Vec::new();
@@ -69,7 +69,7 @@ fn clusters() -> Vec<ForTests> {
     all
 }
 
-/// A name that no other test has, in this process or another.
+/// A unique name, in this process and others.
 fn unique() -> String {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros();
@@ -87,7 +87,7 @@ impl Layout {
         Self { name, registry, config, folder, _in_cluster: None }
     }
 
-    /// One with `CLUSTER` for a pool of its own in a cluster.
+    /// A layout in which `CLUSTER` stands for a new pool in a cluster.
     fn in_cluster(
         name: &'static str,
         engine: &Arc<dyn Engine>,
@@ -107,7 +107,7 @@ impl Layout {
         Self::everywhere_in(on_disk).swap_remove(0)
     }
 
-    /// Everything in one folder, which does not wait for the device.
+    /// Everything in one folder, without syncs.
     pub(crate) fn posix() -> Self {
         Self::everywhere_in(on_disk).swap_remove(1)
     }
@@ -117,7 +117,7 @@ impl Layout {
         Self::everywhere_in(on_disk).swap_remove(3)
     }
 
-    /// Everything in one pool in memory whose reads are begun and then waited for.
+    /// Everything in one pool in memory with pending reads.
     pub(crate) fn far() -> Self {
         let mut layout = Self::new(on_disk(), "memory that is read ahead", "memory:far", "memory:far");
         layout.registry = Registry::new().with(Arc::new(Faulty::far())).with(Arc::new(Posix));
@@ -132,13 +132,13 @@ impl Layout {
         all
     }
 
-    /// The layouts that every machine has, for what is not about files: in memory where the system has a folder there.
-    /// Making a container waits for the device, which else takes most of the time.
+    /// The layouts of every machine, for tests that are not about files: in memory where the system has a folder there.
+    /// Creating a container waits for the device, which takes most of the time otherwise.
     pub(crate) fn everywhere_off_disk() -> Vec<Self> {
         Self::everywhere_in(|| tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
     }
 
-    /// The layouts in clusters; none where there is none.
+    /// The layouts in the available clusters.
     pub(crate) fn all_in_cluster() -> Vec<Self> {
         let mut all = Vec::new();
         for ([whole, store, catalogue], engine, uri) in clusters() {
@@ -152,12 +152,12 @@ impl Layout {
         all
     }
 
-    /// All layouts whose engines can have snapshots.
+    /// All layouts with snapshots.
     pub(crate) fn all_with_snapshots() -> Vec<Self> {
         Self::all().into_iter().filter(Self::has_snapshots).collect()
     }
 
-    /// All layouts whose catalogue's engine has transactions of many cells.
+    /// All layouts with transactions of many cells.
     pub(crate) fn all_with_transactions() -> Vec<Self> {
         Self::all().into_iter().filter(Self::has_transactions).collect()
     }
@@ -190,7 +190,24 @@ impl Layout {
         ]
     }
 
-    /// A new store, or a handle of its own on the one that is there.
+    /// A container, below the field layer.
+    pub(crate) fn container(&self, at: &ContainerUri) -> Arc<dyn Container> {
+        self.registry.open_pool(&at.pool).unwrap().open_container(&at.label).unwrap()
+    }
+
+    /// The number of containers in the catalogue's pool and in the store's. A shared pool counts twice.
+    pub(crate) fn containers(&self) -> usize {
+        let pools = [&self.config.spaces[0].catalogue, &self.config.spaces[0].store];
+        pools.iter().map(|uri| self.registry.open_pool(uri).unwrap().list_containers().unwrap().len()).sum()
+    }
+
+    /// A store in a pool of its own in memory.
+    pub(crate) fn target(&self) -> FieldStore {
+        let config = Config::single(&"memory:target".parse().unwrap()).with_schema(SCHEMA);
+        FieldStore::create(&config, &self.registry).unwrap()
+    }
+
+    /// A new store, or another handle on an existing one.
     pub(crate) fn store(&self) -> FieldStore {
         FieldStore::create(&self.config, &self.registry).unwrap()
     }

@@ -1,4 +1,4 @@
-//! Datasets whose containers were destroyed behind the store's back, or damaged.
+//! Datasets whose containers were destroyed by other means, or damaged.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -10,7 +10,7 @@ use isotach_object::{KeyValue, PoolUri};
 
 use crate::layouts::{Layout, SCHEMA, archive, field, listed, request, with};
 
-/// Two datasets of which `od` has lost its container in the pool that `of` picks.
+/// Two datasets, of which `od` has lost its container in the pool that `of` selects.
 fn with_a_lost_one(layout: &Layout, of: impl Fn(&FieldStore) -> PoolUri) -> FieldStore {
     let store = layout.store();
     archive(&store, &[(field("0", "t"), b"od"), (with(&field("0", "t"), "class=rd"), b"rd")]);
@@ -136,8 +136,7 @@ fn damage_that_only_shows_in_reading_a_dataset_hides_no_other() {
     let store = layout.store();
     archive(&store, &[(field("0", "t"), b"od"), (with(&field("0", "t"), "class=rd"), b"rd")]);
     let dump = store.dump(&request("class=od")).unwrap().found.remove(0);
-    let at = &dump.status.catalogue;
-    let container = layout.registry.open_pool(&at.pool).unwrap().open_container(&at.label).unwrap();
+    let container = layout.container(&dump.status.catalogue);
     KeyValue::new(&*container, dump.collocations[0].axes[0].1).unwrap().put(b"\xff", b"").unwrap();
     container.flush().unwrap();
     assert_eq!(listed_and_lost(&store), (1, 1));

@@ -1,5 +1,5 @@
-//! The field layer against engines: every rule that a user relies on, on one pool and with the catalogue and the store
-//! apart, in memory and on a file system.
+//! The field layer on engines: every guarantee to users, on one pool and with separate catalogue and store, in memory
+//! and on a file system.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
 
 mod adopt;

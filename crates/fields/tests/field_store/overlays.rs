@@ -1,4 +1,4 @@
-//! Overlays: a dataset that shows another one under its own key.
+//! Overlays: a dataset that shows the fields of another one under its own key.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -22,7 +22,7 @@ fn shown(step: &str) -> Key {
     with(&field(step, "t"), "class=rd,expver=2")
 }
 
-/// A store that gives a message its key by writing it behind the bytes.
+/// A store that relabels a message by appending the key to its bytes.
 fn opened(layout: &Layout) -> FieldStore {
     let store = layout.store();
     store.relabel_with(|message, keys| Ok([message, b" as ", keys.to_string().as_bytes()].concat()));
@@ -47,7 +47,7 @@ fn relabelled(bytes: &str) -> Vec<u8> {
     format!("{bytes}{AS}").into_bytes()
 }
 
-/// What a request for steps finds, each by its bytes.
+/// The bytes of the fields of a request for steps.
 fn read(store: &FieldStore, steps: &str) -> Vec<String> {
     let found = bytes_of(store, &request_like(&shown("0"), &format!("step={steps}")));
     found.into_iter().map(|bytes| String::from_utf8(bytes).unwrap()).collect()
@@ -291,8 +291,7 @@ fn a_copy_of_an_overlay_is_a_dataset_of_its_own_and_a_move_is_refused() {
     for layout in Layout::all() {
         let store = overlaid(&layout);
         archive(&store, &[(shown("12"), b"own")]);
-        let config = Config::single(&"memory:target".parse().unwrap()).with_schema(SCHEMA);
-        let target = FieldStore::create(&config, &layout.registry).unwrap();
+        let target = layout.target();
         let error = store.move_to(&target, &request("class=rd")).unwrap_err();
         assert!(error.is_usage() && error.to_string().contains("a copy"), "{error}");
         assert!(listed(&target, "").is_empty());
@@ -327,7 +326,7 @@ fn verify_reports_an_overlay_of_a_missing_dataset_and_no_other_overlay() {
     }
 }
 
-/// Runs `work` again and again in a thread while `look` looks so many times.
+/// Runs `work` repeatedly in a thread while `look` runs so many times.
 fn beside(work: impl Fn(u64) + Sync, looks: u32, look: impl Fn()) {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Purging datasets: what goes, what stays, and what a dry run says of it.
+//! Purging datasets: what is removed, what stays, and what a dry run reports.
 
 use std::{
     collections::VecDeque,
@@ -12,20 +12,20 @@ use std::{
 use isotach_engine_kit::hooks::{PoolCall, hook_engine};
 use isotach_engine_posix::Posix;
 use isotach_fields::{Action, Config, FieldStore, ListOptions, PurgedDataset, VerifyOptions};
-use isotach_object::{Error as ObjectError, Registry, memory::Memory};
+use isotach_object::{Registry, memory::Memory};
 
 use crate::{
-    faulty::{Faulty, Interruption, Moment, Script},
+    faulty::{Interruption, Moment, ScriptedStore, no_space},
     layouts::{Layout, SCHEMA, archive, field, listed, request, with},
 };
 
 const STEPS: [&str; 3] = ["0", "6", "12"];
 const ROUNDS: u8 = 4;
 const LENGTH: usize = 300_000;
-/// How much what is said may differ from what is: for the entries of the history and the blocks of files.
+/// The tolerance of reported sizes, for entries of the history and blocks of files.
 const LEEWAY: u64 = 200_000;
 
-/// Every step replaced again and again by a writer that has gone.
+/// Every step, replaced several times by a writer that has gone.
 fn replaced(layout: &Layout) -> FieldStore {
     let writer = layout.store();
     for round in 0..ROUNDS {
@@ -43,12 +43,12 @@ fn purge(store: &FieldStore, doit: bool) -> PurgedDataset {
     answer.found.remove(0)
 }
 
-/// How many fields there are, with those that were replaced.
+/// The number of fields, including replaced ones.
 fn all_of(store: &FieldStore) -> usize {
     store.list(&request(""), ListOptions { duplicates: true }).unwrap().count()
 }
 
-/// What the containers of the only dataset take.
+/// The size of the containers of the only dataset.
 fn size(layout: &Layout, store: &FieldStore) -> u64 {
     let status = store.status(&request("")).unwrap().remove(0);
     let mut containers = vec![status.catalogue.clone()];
@@ -59,7 +59,7 @@ fn size(layout: &Layout, store: &FieldStore) -> u64 {
     containers.iter().map(|container| size(&container.pool, &container.label)).sum()
 }
 
-/// What `du` says.
+/// The disk usage as `du` prints it.
 fn du(path: &Path) -> u64 {
     let metadata = fs::symlink_metadata(path).unwrap();
     match metadata.is_dir() {
@@ -199,18 +199,14 @@ fn only_whole_datasets_are_purged() {
     assert!(store.purge(&request("class=rd"), true).unwrap().found.is_empty());
 }
 
-/// A store in memory whose fields were replaced, a handle whose calls are scripted and another one.
-fn scripted(catalogue: &str, bytes: &str) -> (FieldStore, FieldStore, Arc<Mutex<Script>>) {
-    let engine = Faulty::default();
-    let (memory, script): (Memory, _) = (engine.memory.clone(), Arc::clone(&engine.script));
-    let config = Config::split(&catalogue.parse().unwrap(), &bytes.parse().unwrap());
-    let open = |registry| FieldStore::create(&config.clone().with_schema(SCHEMA), &registry).unwrap();
-    let purger = open(Registry::new().with(Arc::new(engine)));
-    let other = open(Registry::new().with(Arc::new(memory)));
+/// A store in memory whose fields were replaced: a scripted handle and another one.
+fn scripted(catalogue: &str, bytes: &str) -> (ScriptedStore, FieldStore) {
+    let memory = Memory::new();
+    let [purger, other] = [(); 2].map(|()| ScriptedStore::split(&memory, catalogue, bytes));
     for bytes in [b"old", b"new"] {
-        archive(&other, &STEPS.map(|step| (field(step, "t"), &bytes[..])));
+        archive(&other.store, &STEPS.map(|step| (field(step, "t"), &bytes[..])));
     }
-    (purger, other, script)
+    (purger, other.store)
 }
 
 #[test]
@@ -223,12 +219,12 @@ fn a_purge_killed_before_any_call_leaves_a_sound_store_for_the_next_purge() {
     ] {
         let mut killed = 0;
         loop {
-            let (purger, other, script) = scripted("memory:all", bytes);
+            let (purger, other) = scripted("memory:all", bytes);
             let before = |act| Interruption(call, "od", act);
             let mut waiting: Vec<_> = (0..killed).map(|_| before(Box::new(|| ()))).collect();
             waiting.push(before(Box::new(|| panic!("the purger dies"))));
-            script.lock().unwrap().before_next = waiting;
-            let outcome = catch_unwind(AssertUnwindSafe(|| purge(&purger, true)));
+            purger.script.lock().unwrap().before_next = waiting;
+            let outcome = catch_unwind(AssertUnwindSafe(|| purge(&purger.store, true)));
             let options = VerifyOptions { data: true, threads: 1 };
             let report = other.verify(&request(""), options, &|_| ()).unwrap();
             assert!(report.is_sound(), "{bytes} {call:?} {killed}: {:?}", report.parts);
@@ -251,9 +247,8 @@ fn a_purge_killed_before_any_call_leaves_a_sound_store_for_the_next_purge() {
 
 #[test]
 fn a_purge_that_fails_still_reports_what_it_removed() {
-    let full = || ObjectError::NoSpace { what: "write purge.1".to_owned() };
     // Once more when the other dataset has given its room back.
-    let outcomes = Mutex::new(VecDeque::from([Some(full()), None, Some(full())]));
+    let outcomes = Mutex::new(VecDeque::from([Some(no_space()), None, Some(no_space())]));
     let before = move |call: PoolCall<'_>| match call {
         PoolCall::Purge(_) => outcomes.lock().unwrap().pop_front().flatten().map_or(Ok(()), Err),
         _ => Ok(()),

@@ -1,4 +1,4 @@
-//! What a flush comes to when another handle moves or wipes what it flushes, at that very moment.
+//! Flushes while another handle moves or wipes the same fields.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -9,66 +9,34 @@ use std::{
     thread,
 };
 
-use isotach_fields::{Action, Config, Error, FieldStore, Result, VerifyOptions};
-use isotach_object::{Error as ObjectError, Registry, memory::Memory};
+use isotach_fields::{Action, Error, FieldStore, Result, VerifyOptions};
+use isotach_object::{Error as ObjectError, memory::Memory};
 
 use crate::{
-    faulty::{Faulty, Interruption, Moment, Script},
-    layouts::{SCHEMA, archive, field, listed, request, with},
+    faulty::{Interruption, Moment, ScriptedStore, no_space},
+    layouts::{archive, field, listed, request, with},
 };
 
-/// A handle and the script of its engine.
-pub(crate) struct Player {
-    pub(crate) store: FieldStore,
-    pub(crate) script: Arc<Mutex<Script>>,
+/// A writer that has flushed step 0, another handle on the same store, and another store.
+pub(crate) fn three_handles() -> (ScriptedStore, ScriptedStore, ScriptedStore) {
+    handles_in("memory:source", "memory:source")
 }
 
-impl Player {
-    /// Acts before the next call of this kind on the container of `od`.
-    pub(crate) fn before(&self, call: Moment, act: impl FnOnce() + Send + 'static) {
-        self.script.lock().unwrap().before_next.push(Interruption(call, "od", Box::new(act)));
-    }
+/// The same, with catalogue and store in two pools.
+fn three_handles_split() -> (ScriptedStore, ScriptedStore, ScriptedStore) {
+    handles_in("memory:catalogue", "memory:source")
 }
 
-/// One store in memory, whose handles have a script each.
-#[derive(Default)]
-pub(crate) struct Stage(Memory);
-
-impl Stage {
-    pub(crate) fn player(&self, pool: &str) -> Player {
-        self.player_apart(pool, pool)
-    }
-
-    /// One whose catalogue and store are in two pools.
-    pub(crate) fn player_apart(&self, catalogue: &str, store: &str) -> Player {
-        let engine = Faulty { memory: self.0.clone(), ..Faulty::default() };
-        let script = Arc::clone(&engine.script);
-        let registry = Registry::new().with(Arc::new(engine));
-        let config = Config::split(&catalogue.parse().unwrap(), &store.parse().unwrap()).with_schema(SCHEMA);
-        Player { store: FieldStore::create(&config, &registry).unwrap(), script }
-    }
-
-    /// A writer that has flushed step 0, someone else at the same store, and another store.
-    pub(crate) fn set() -> (Player, Player, Player) {
-        Self::set_in("memory:source", "memory:source")
-    }
-
-    /// The same, with catalogue and store in two pools.
-    pub(crate) fn set_apart() -> (Player, Player, Player) {
-        Self::set_in("memory:catalogue", "memory:source")
-    }
-
-    fn set_in(catalogue: &str, store: &str) -> (Player, Player, Player) {
-        let stage = Self::default();
-        let [writer, other] = [(); 2].map(|()| stage.player_apart(catalogue, store));
-        let target = stage.player("memory:target");
-        archive(&writer.store, &[(field("0", "t"), b"zero")]);
-        (writer, other, target)
-    }
+fn handles_in(catalogue: &str, store: &str) -> (ScriptedStore, ScriptedStore, ScriptedStore) {
+    let memory = Memory::new();
+    let [writer, other] = [(); 2].map(|()| ScriptedStore::split(&memory, catalogue, store));
+    let target = ScriptedStore::single(&memory, "memory:target");
+    archive(&writer.store, &[(field("0", "t"), b"zero")]);
+    (writer, other, target)
 }
 
 pub(crate) fn full() -> Option<ObjectError> {
-    Some(ObjectError::NoSpace { what: "a put".to_owned() })
+    Some(no_space())
 }
 
 pub(crate) fn code(result: &Result<()>) -> &'static str {
@@ -83,12 +51,12 @@ fn assert_wiped(result: Result<()>, fields: u64) {
 }
 
 /// The bytes of step 6.
-pub(crate) fn six(player: &Player) -> Option<Vec<u8>> {
+fn six(player: &ScriptedStore) -> Option<Vec<u8>> {
     player.store.retrieve_one(&field("6", "t")).unwrap()
 }
 
 /// That whatever is listed can be read.
-pub(crate) fn assert_all_readable(player: &Player) {
+pub(crate) fn assert_all_readable(player: &ScriptedStore) {
     let listing = player.store.list(&request(""), isotach_fields::ListOptions { duplicates: true }).unwrap();
     for listed in listing {
         let listed = listed.unwrap();
@@ -99,7 +67,7 @@ pub(crate) fn assert_all_readable(player: &Player) {
 
 #[test]
 fn a_flush_beside_a_move_is_refused_and_goes_through_once_the_move_has_failed() {
-    let (writer, mover, target) = Stage::set();
+    let (writer, mover, target) = three_handles();
     writer.store.archive(&field("6", "t"), b"six").unwrap();
     let beside = writer.store.clone();
     mover.before(Moment::Update, move || {
@@ -120,7 +88,7 @@ fn a_flush_beside_a_move_is_refused_and_goes_through_once_the_move_has_failed() 
 #[test]
 fn a_flush_refused_by_a_move_reports_what_moved_and_publishes_the_rest() {
     for (moved, call) in [("class=od", Moment::Update), ("class=od,type=fc", Moment::Commit)] {
-        let (writer, mover, target) = Stage::set();
+        let (writer, mover, target) = three_handles();
         writer.store.archive(&field("6", "t"), b"six").unwrap();
         let beside = writer.store.clone();
         mover.before(call, move || assert_eq!(code(&beside.flush()), "moving"));
@@ -136,8 +104,8 @@ fn a_flush_refused_by_a_move_reports_what_moved_and_publishes_the_rest() {
     }
 }
 
-/// Stops a player before a call until the sender is used or dropped; the receiver tells that it has stopped.
-fn stop_before(player: &Player, call: Moment) -> (Receiver<()>, Sender<()>) {
+/// Stops a handle before a call until the sender is used or dropped; the receiver tells that it has stopped.
+fn stop_before(player: &ScriptedStore, call: Moment) -> (Receiver<()>, Sender<()>) {
     let ((stopped, has_stopped), (go, may_go)) = (channel(), channel::<()>());
     player.before(call, move || {
         stopped.send(()).unwrap();
@@ -146,12 +114,12 @@ fn stop_before(player: &Player, call: Moment) -> (Receiver<()>, Sender<()>) {
     (has_stopped, go)
 }
 
-/// Moves while a flush of step 6 has looked for locks and not put its entries yet; they are put at `call` of the mover
-/// or of the target, whichever is `at`. Returns what the flush came to, and how many fields were moved.
+/// Moves while a flush of step 6 has checked for locks and not put its entries yet. The entries are put at `call` of
+/// the handle `at`. Returns the result of the flush, and the number of moved fields.
 fn put_during_move(
-    (writer, mover, target): &(Player, Player, Player),
+    (writer, mover, target): &(ScriptedStore, ScriptedStore, ScriptedStore),
     moved: &str,
-    at: &Player,
+    at: &ScriptedStore,
     call: Moment,
 ) -> (Result<()>, u64) {
     writer.store.archive(&field("6", "t"), b"six").unwrap();
@@ -170,7 +138,7 @@ fn put_during_move(
 
 #[test]
 fn entries_put_between_the_comparison_and_the_wipe_of_a_move_are_no_success() {
-    let set = Stage::set();
+    let set = three_handles();
     let (flushed, moved) = put_during_move(&set, "class=od", &set.1, Moment::Update);
     assert_eq!((code(&flushed), moved), ("moving", 1));
     assert_wiped(set.0.store.flush(), 1);
@@ -179,7 +147,7 @@ fn entries_put_between_the_comparison_and_the_wipe_of_a_move_are_no_success() {
 
 #[test]
 fn entries_put_while_a_collocation_is_moved_are_put_again() {
-    let set = Stage::set();
+    let set = three_handles();
     let (flushed, moved) = put_during_move(&set, "class=od,type=fc", &set.1, Moment::Commit);
     assert_eq!((code(&flushed), moved), ("moving", 1));
     assert!(six(&set.1).is_none());
@@ -191,7 +159,7 @@ fn entries_put_while_a_collocation_is_moved_are_put_again() {
 #[test]
 fn what_a_refused_flush_puts_during_a_copy_is_moved_too() {
     for moved in ["class=od", "class=od,type=fc"] {
-        let set = Stage::set();
+        let set = three_handles();
         let (flushed, fields) = put_during_move(&set, moved, &set.2, Moment::Flush);
         assert_eq!((code(&flushed), fields), ("moving", 2));
         assert_eq!(six(&set.2).unwrap(), b"six");
@@ -203,7 +171,7 @@ fn what_a_refused_flush_puts_during_a_copy_is_moved_too() {
 #[test]
 fn a_flush_whose_entries_are_moved_before_its_last_check_reports_them_gone() {
     for moved in ["class=od", "class=od,type=fc"] {
-        let (writer, mover, target) = Stage::set();
+        let (writer, mover, target) = three_handles();
         writer.store.archive(&field("6", "t"), b"six").unwrap();
         let (from, to) = (mover.store.clone(), target.store.clone());
         writer.before(Moment::Flush, move || {
@@ -221,7 +189,7 @@ fn a_flush_whose_entries_are_moved_before_its_last_check_reports_them_gone() {
 fn a_dataset_that_is_made_again_beside_a_move_stays() {
     // After the move has removed it, and when someone else wiped it first.
     for (of_target, call) in [(false, Moment::Destroy), (true, Moment::Flush)] {
-        let (writer, mover, target) = Stage::set();
+        let (writer, mover, target) = three_handles();
         let (store, other) = (writer.store.clone(), mover.store.clone());
         let at = if of_target { &target } else { &mover };
         at.before(call, move || {
@@ -240,7 +208,7 @@ fn a_dataset_that_is_made_again_beside_a_move_stays() {
 #[test]
 fn a_move_whose_dataset_is_unlocked_fails_before_it_wipes() {
     for (moved, call) in [("class=od", Moment::Update), ("class=od,type=fc", Moment::Flush)] {
-        let (writer, mover, target) = Stage::set();
+        let (writer, mover, target) = three_handles();
         let at = if call == Moment::Update { &mover } else { &target };
         let store = writer.store.clone();
         at.before(call, move || {
@@ -255,9 +223,9 @@ fn a_move_whose_dataset_is_unlocked_fails_before_it_wipes() {
 
 #[test]
 fn of_two_moves_the_later_takes_over_unless_the_earlier_wipes_already() {
-    let stage = Stage::default();
+    let memory = Memory::new();
     let players = ["memory:source", "memory:source", "memory:target", "memory:target"];
-    let [other, mover, target, to] = players.map(|pool| stage.player(pool));
+    let [other, mover, target, to] = players.map(|pool| ScriptedStore::single(&memory, pool));
     archive(&other.store, &[(field("0", "t"), b"zero"), (with(&field("0", "t"), "type=an"), b"stays")]);
     let (later, late) = (other.store.clone(), to.store.clone());
     target.before(Moment::Flush, move || {
@@ -281,9 +249,9 @@ fn of_two_moves_the_later_takes_over_unless_the_earlier_wipes_already() {
 
 #[test]
 fn a_maker_that_looks_after_a_move_gave_up_its_dataset_leaves_it_there() {
-    let stage = Stage::default();
+    let memory = Memory::new();
     let players = ["memory:source", "memory:source", "memory:source", "memory:target"];
-    let [maker, writer, mover, target] = players.map(|pool| stage.player(pool));
+    let [maker, writer, mover, target] = players.map(|pool| ScriptedStore::single(&memory, pool));
     let (wrote, unlocked) = (writer.store.clone(), writer.store.clone());
     mover.before(Moment::Flush, move || {
         unlocked.control(&request("class=od"), false, &[Action::Archive]).unwrap();
@@ -302,7 +270,7 @@ fn a_maker_that_looks_after_a_move_gave_up_its_dataset_leaves_it_there() {
 #[test]
 fn a_collocation_whose_dataset_goes_while_it_is_wiped_is_wiped() {
     for (call, label) in [(Moment::Flush, "root"), (Moment::Commit, "od"), (Moment::Update, "od")] {
-        let (_, wiper, _) = Stage::set();
+        let (_, wiper, _) = three_handles();
         let other = wiper.store.clone();
         let act = move || drop(other.wipe(&request("class=od"), true).unwrap());
         wiper.script.lock().unwrap().before_next.push(Interruption(call, label, Box::new(act)));
@@ -313,7 +281,7 @@ fn a_collocation_whose_dataset_goes_while_it_is_wiped_is_wiped() {
 
 /// A flush of step 6, of another collocation and of a field of the target's store that fails once all of it can be
 /// seen.
-fn failed_flush((writer, _, target): &(Player, Player, Player)) {
+fn failed_flush((writer, _, target): &(ScriptedStore, ScriptedStore, ScriptedStore)) {
     archive(&target.store, &[(field("0", "t"), b"elsewhere")]);
     let elsewhere = target.store.locate(&field("0", "t")).unwrap().unwrap().location;
     writer.store.archive(&field("6", "t"), b"six").unwrap();
@@ -328,7 +296,7 @@ fn failed_flush((writer, _, target): &(Player, Player, Player)) {
 
 #[test]
 fn a_flush_repeated_after_a_wipe_of_its_collocation_names_no_lost_array() {
-    let set = Stage::set();
+    let set = three_handles();
     failed_flush(&set);
     set.1.store.wipe(&request("class=od,type=fc"), true).unwrap();
     assert_wiped(set.0.store.flush(), 1);
@@ -343,7 +311,7 @@ fn a_flush_repeated_after_a_wipe_of_its_collocation_names_no_lost_array() {
 
 #[test]
 fn a_flush_that_is_repeated_while_its_collocation_is_wiped_brings_nothing_back() {
-    let set = Stage::set();
+    let set = three_handles();
     failed_flush(&set);
     let wiper = set.1.store.clone();
     set.0.before(Moment::Update, move || {
@@ -358,7 +326,7 @@ fn a_flush_that_is_repeated_while_its_collocation_is_wiped_brings_nothing_back()
 
 #[test]
 fn a_wiped_collocation_is_declared_again_before_the_fields_that_need_it() {
-    let (writer, wiper, _) = Stage::set();
+    let (writer, wiper, _) = three_handles();
     wiper.store.wipe(&request("class=od,type=fc"), true).unwrap();
     writer.store.archive(&field("0", "t"), b"again").unwrap();
     let (other, looked) = (wiper.store.clone(), Arc::new(Mutex::new(0)));
@@ -376,7 +344,7 @@ fn a_wiped_collocation_is_declared_again_before_the_fields_that_need_it() {
 
 #[test]
 fn the_next_flush_puts_an_unsent_field_though_its_collocation_is_wiped() {
-    let (writer, wiper, _) = Stage::set();
+    let (writer, wiper, _) = three_handles();
     writer.store.archive(&field("6", "t"), b"six").unwrap();
     writer.script.lock().unwrap().updates.push_back(full());
     assert_eq!(code(&writer.store.flush()), "no-space");
@@ -388,13 +356,13 @@ fn the_next_flush_puts_an_unsent_field_though_its_collocation_is_wiped() {
 }
 
 /// The bytes of step 0.
-fn zero(player: &Player) -> Vec<u8> {
+fn zero(player: &ScriptedStore) -> Vec<u8> {
     player.store.retrieve_one(&field("0", "t")).unwrap().unwrap()
 }
 
 /// A writer whose flush of step 0 has failed once it could be seen, so that what was there before is replaced.
-fn half_flushed() -> (Player, Player, Player) {
-    let set = Stage::set();
+fn half_flushed() -> (ScriptedStore, ScriptedStore, ScriptedStore) {
+    let set = three_handles();
     set.0.store.archive(&field("0", "t"), b"one").unwrap();
     set.0.script.lock().unwrap().flushes.push_back(full());
     assert_eq!(code(&set.0.store.flush()), "no-space");
@@ -456,7 +424,7 @@ fn a_killed_purge_takes_nothing_from_flushes_that_are_repeated() {
 fn a_flush_repeated_between_the_steps_of_a_wipe_names_no_doomed_array() {
     // The wipe commits in the catalogue, and then in the store.
     for step in [0, 1] {
-        let set = Stage::set_apart();
+        let set = three_handles_split();
         failed_flush(&set);
         let store = set.0.store.clone();
         (0..step).for_each(|_| set.1.before(Moment::Commit, || ()));
@@ -475,7 +443,7 @@ fn a_flush_repeated_between_the_steps_of_a_wipe_names_no_doomed_array() {
 
 #[test]
 fn a_flush_beside_the_second_of_two_wipes_is_listed_though_the_first_has_ended() {
-    let (writer, wiper, _) = Stage::set_apart();
+    let (writer, wiper, _) = three_handles_split();
     let analysis = with(&field("0", "t"), "type=an");
     archive(&writer.store, &[(analysis, b"an")]);
     let store = writer.store.clone();
@@ -491,4 +459,19 @@ fn a_flush_beside_the_second_of_two_wipes_is_listed_though_the_first_has_ended()
     wiper.store.wipe(&request("class=od,type=fc"), true).unwrap();
     assert_eq!(listed(&wiper.store, "").len(), 1);
     assert_all_readable(&wiper);
+}
+
+#[test]
+fn a_wipe_that_failed_midway_leaves_nothing_under_way() {
+    let (writer, wiper, _) = three_handles_split();
+    // The commits of the wipe: its count, the collocation, the arrays.
+    wiper.script.lock().unwrap().commits.extend([None, None, full()]);
+    let wiped = wiper.store.wipe(&request("class=od,type=fc"), true).map(drop);
+    assert_eq!(code(&wiped), "no-space");
+    writer.store.archive(&field("6", "t"), b"six").unwrap();
+    writer.script.lock().unwrap().flushes.push_back(full());
+    assert_eq!(code(&writer.store.flush()), "no-space");
+    // With a wipe under way its field would be given up.
+    writer.store.flush().unwrap();
+    assert_eq!(six(&wiper).unwrap(), b"six");
 }

@@ -1,4 +1,4 @@
-//! What requests mean.
+//! The meaning of requests.
 
 use isotach_fields::{Error, Location};
 

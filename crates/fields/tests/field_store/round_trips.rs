@@ -1,52 +1,42 @@
-//! How often the field layer asks an engine, which may have to ask a server each time: for batches, and never for each field.
+//! The number of calls to an engine, each of which may need a server: one for a batch, and never one for each field.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex},
-};
+use std::collections::BTreeMap;
 
-use isotach_fields::{Config, FieldStore, ListOptions};
+use isotach_fields::{FieldStore, ListOptions};
 use isotach_mars::{Key, Request};
-use isotach_object::Registry;
+use isotach_object::memory::Memory;
 
 use crate::{
-    faulty::{Faulty, Script},
-    layouts::{SCHEMA, archive, bytes_of, field, request, request_like},
+    faulty::ScriptedStore,
+    layouts::{archive, bytes_of, field, request, request_like},
 };
 
 const STEPS: usize = 40;
 const PARAMS: usize = 50;
 const FIELDS: usize = STEPS * PARAMS;
-/// More than any call of the field layer needs but for its fields.
+/// More calls than any operation makes except for its fields.
 const FEW: u64 = 20;
 
-/// A store, and what counts the calls to its engine.
-struct Counted {
-    store: FieldStore,
-    script: Arc<Mutex<Script>>,
-}
+/// A store, and the counts of the calls to its engine.
+struct Counted(ScriptedStore);
 
 impl Counted {
     fn new() -> Self {
-        let engine = Faulty::default();
-        let script = Arc::clone(&engine.script);
-        let config = Config::single(&"memory:all".parse().unwrap()).with_schema(SCHEMA);
-        let store = FieldStore::create(&config, &Registry::new().with(Arc::new(engine))).unwrap();
-        Self { store, script }
+        Self(ScriptedStore::single(&Memory::new(), "memory:all"))
     }
 
     /// A store with many fields in one collocation.
     fn filled() -> Self {
         let counted = Self::new();
-        archive(&counted.store, &fields());
+        archive(&counted.0.store, &fields());
         counted
     }
 
     /// The calls that `act` makes, by method.
     fn calls(&self, act: impl FnOnce(&FieldStore)) -> BTreeMap<&'static str, u64> {
-        self.script.lock().unwrap().calls.clear();
-        act(&self.store);
-        std::mem::take(&mut self.script.lock().unwrap().calls)
+        self.0.script.lock().unwrap().calls.clear();
+        act(&self.0.store);
+        std::mem::take(&mut self.0.script.lock().unwrap().calls)
     }
 }
 
@@ -66,7 +56,7 @@ fn all() -> Request {
 #[test]
 fn archiving_makes_one_call_for_each_field() {
     let counted = Counted::new();
-    archive(&counted.store, &[(field("0", "t"), b"the dataset is made")]);
+    archive(&counted.0.store, &[(field("0", "t"), b"the dataset is made")]);
     let mut calls = counted.calls(|store| archive(store, &fields()));
     let updates = calls.remove("update").unwrap();
     assert!(updates < FIELDS as u64 + FEW, "{updates}");
@@ -96,8 +86,8 @@ fn stats_and_a_dry_purge_look_no_field_up() {
         (0..30).map(move |param| (field(&step.to_string(), &(130 + param).to_string()), &b"bytes"[..]))
     };
     let fields: Vec<_> = steps.flat_map(of_step).collect();
-    archive(&counted.store, &fields);
-    archive(&counted.store, &fields[..4000]);
+    archive(&counted.0.store, &fields);
+    archive(&counted.0.store, &fields[..4000]);
     let stats = counted.calls(|store| {
         let counts = store.stats(&request("")).unwrap().found[0].counts;
         assert_eq!((counts.fields, counts.replaced_fields, counts.replaced_bytes), (9000, 4000, 20_000));
@@ -115,7 +105,7 @@ fn stats_and_a_dry_purge_look_no_field_up() {
 fn fields_are_read_in_batches_or_as_pending_reads() {
     let counted = Counted::filled();
     for (is_far, name, reads) in [(false, "read_many", FIELDS.div_ceil(8)), (true, "begin_read", FIELDS)] {
-        counted.script.lock().unwrap().is_far = is_far;
+        counted.0.script.lock().unwrap().is_far = is_far;
         let mut calls = counted.calls(|store| assert_eq!(bytes_of(store, &all()).len(), FIELDS));
         assert_eq!(calls.remove(name).unwrap() as usize, reads, "far: {is_far}");
         assert!(calls.values().sum::<u64>() < FEW, "{calls:?}");
@@ -125,7 +115,7 @@ fn fields_are_read_in_batches_or_as_pending_reads() {
 #[test]
 fn pending_reads_begin_before_the_first_field_up_to_the_depth_of_the_engine() {
     let counted = Counted::filled();
-    counted.script.lock().unwrap().is_far = true;
+    counted.0.script.lock().unwrap().is_far = true;
     let mut calls = counted.calls(|store| {
         let mut fields = store.retrieve(&all()).unwrap();
         fields.by_ref().take(3).for_each(|field| drop(field.unwrap()));
@@ -140,10 +130,10 @@ fn no_more_than_64_mib_are_under_way_but_for_one_field_that_has_more() {
     let large = vec![7; 30 << 20];
     let fields: Vec<(Key, &[u8])> =
         (0..4).map(|step| (field(&step.to_string(), "t"), large.as_slice())).collect();
-    archive(&counted.store, &fields);
+    archive(&counted.0.store, &fields);
     let larger = vec![7; 65 << 20];
-    archive(&counted.store, &[(field("9", "t"), larger.as_slice())]);
-    counted.script.lock().unwrap().is_far = true;
+    archive(&counted.0.store, &[(field("9", "t"), larger.as_slice())]);
+    counted.0.script.lock().unwrap().is_far = true;
     for (steps, begun) in [("0/1/2/3", 2), ("9/0/1", 1), ("0/9", 1)] {
         let some = request_like(&field("0", "t"), &format!("step={steps}"));
         let mut calls = counted.calls(|store| drop(store.retrieve(&some).unwrap().next().unwrap().unwrap()));

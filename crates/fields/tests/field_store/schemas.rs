@@ -1,4 +1,4 @@
-//! Rules of a schema, and datasets whose own schema governs them.
+//! Rules of a schema, and datasets governed by their own schema.
 
 use isotach_fields::{Config, FieldStore};
 

@@ -1,16 +1,16 @@
-//! Snapshots of a store: what they show, what they outlive, and what they refuse.
+//! Snapshots of a store: what they show, what they survive, and what they refuse.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex},
 };
 
-use isotach_fields::{Action, Config, FieldStore, ListOptions, VerifyOptions};
+use isotach_fields::{Action, FieldStore, ListOptions, VerifyOptions};
 use isotach_object::{Pool, Registry, memory::Memory};
 
 use crate::{
-    faulty::{Faulty, Interruption, Moment, Script},
-    layouts::{Layout, SCHEMA, archive, field, listed, request, with},
+    faulty::{Interruption, Moment, Script, ScriptedStore},
+    layouts::{Layout, archive, field, listed, request, with},
 };
 
 /// Two datasets, the first with two collocations.
@@ -28,11 +28,6 @@ fn bytes(store: &FieldStore, text: &str) -> Vec<Vec<u8>> {
     let mut all: Vec<_> = listing.map(|field| store.read(field.unwrap().location()).unwrap()).collect();
     all.sort();
     all
-}
-
-fn containers(store: &FieldStore, layout: &Layout) -> usize {
-    let pools = [&store.spaces()[0].catalogue, &store.spaces()[0].store];
-    pools.iter().map(|uri| layout.registry.open_pool(uri).unwrap().list_containers().unwrap().len()).sum()
 }
 
 #[test]
@@ -97,7 +92,7 @@ fn past_request() -> isotach_mars::Request {
 fn a_snapshot_outlives_a_wipe_and_its_removal_frees_the_space() {
     for layout in Layout::all_with_snapshots() {
         let store = filled(&layout);
-        let open = containers(&store, &layout);
+        let open = layout.containers();
         store.snapshot(&request(""), "all").unwrap();
         store.snapshot(&request("class=od"), "od").unwrap();
         store.wipe(&request("class=od,type=an"), true).unwrap();
@@ -128,7 +123,7 @@ fn a_snapshot_outlives_a_wipe_and_its_removal_frees_the_space() {
         assert!(store.snapshots().unwrap().is_empty());
         assert_eq!(bytes(&store, ""), [b"another life"]);
         // One dataset of two is left; pools that are one are counted twice.
-        assert_eq!(containers(&store, &layout), open - 2, "{}", layout.name);
+        assert_eq!(layout.containers(), open - 2, "{}", layout.name);
     }
 }
 
@@ -233,7 +228,7 @@ fn every_field_of_a_snapshot_can_be_read_though_others_archive_and_wipe_meanwhil
     }
 }
 
-/// A store with its bytes in another pool, two handles on it, and the script of the first one's engine.
+/// A store in two pools, two handles on it, and the script of the first one's engine.
 fn apart() -> (FieldStore, FieldStore, Arc<Mutex<Script>>) {
     let (store, other, script, _) = stage();
     (store, other, script)
@@ -241,14 +236,11 @@ fn apart() -> (FieldStore, FieldStore, Arc<Mutex<Script>>) {
 
 /// As [`apart`], with the engine itself.
 fn stage() -> (FieldStore, FieldStore, Arc<Mutex<Script>>, Memory) {
-    let engine = Faulty::default();
-    let (memory, script): (Memory, _) = (engine.memory.clone(), Arc::clone(&engine.script));
-    let config = Config::split(&"memory:catalogue".parse().unwrap(), &"memory:store".parse().unwrap());
-    let open = |registry| FieldStore::create(&config.clone().with_schema(SCHEMA), &registry).unwrap();
-    let store = open(Registry::new().with(Arc::new(engine)));
-    let other = open(Registry::new().with(Arc::new(memory.clone())));
+    let memory = Memory::new();
+    let [ScriptedStore { store, script }, other] =
+        [(); 2].map(|()| ScriptedStore::split(&memory, "memory:catalogue", "memory:store"));
     archive(&store, &[(field("0", "t"), b"zero"), (with(&field("0", "t"), "type=an"), b"analysis")]);
-    (store, other, script, memory)
+    (store, other.store, script, memory)
 }
 
 fn before_snapshot(script: &Mutex<Script>, act: impl FnOnce() + Send + 'static) {
@@ -329,7 +321,7 @@ fn a_snapshot_whose_maker_died_is_reported_and_can_be_removed() {
     assert_eq!(bytes(&other.at("half").unwrap(), "").len(), 2);
 }
 
-/// How many snapshots the containers of the datasets have.
+/// The number of snapshots of the datasets' containers.
 fn kept(store: &FieldStore, memory: &Memory) -> usize {
     let registry = Registry::new().with(Arc::new(memory.clone()));
     let pools = [&store.spaces()[0].catalogue, &store.spaces()[0].store].map(|uri| registry.open_pool(uri));

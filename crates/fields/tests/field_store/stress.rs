@@ -1,14 +1,14 @@
-//! Writers beside movers, wipers and purgers, each in a thread and with a handle of its own.
+//! Writers beside movers, wipers and purgers, each in a thread and with its own handle.
 //!
-//! What must hold: a flush that returned without an error has its fields where they can be read, until someone wipes
-//! them; and whatever is listed in the end can be read.
+//! What must hold: the fields of a flush without an error can be read until they are wiped, and everything that is
+//! listed at the end can be read.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     thread,
 };
 
-use isotach_fields::{Config, FieldStore, ListOptions};
+use isotach_fields::{FieldStore, ListOptions};
 use isotach_mars::Key;
 
 use crate::layouts::{Layout, archive, field, request, with};
@@ -36,7 +36,7 @@ fn fields_of(writer: usize, round: usize) -> Vec<(Key, Vec<u8>)> {
     kinds.iter().map(|kind| (key(kind), format!("{kind} {writer} {round}").into_bytes())).collect()
 }
 
-/// Writes, and returns what was flushed without an error.
+/// Writes, and returns the fields that were flushed without an error.
 fn write(store: &FieldStore, writer: usize) -> Vec<(Key, Vec<u8>)> {
     let rounds = (0..ROUNDS).flat_map(|round| fields_of(writer, round));
     let is_flushed = |(key, bytes): &(Key, Vec<u8>)| {
@@ -45,7 +45,7 @@ fn write(store: &FieldStore, writer: usize) -> Vec<(Key, Vec<u8>)> {
     rounds.filter(is_flushed).collect()
 }
 
-/// Repeats what a move refuses. False when a wipe or a move took the field.
+/// Repeats calls that a move refuses. False if a wipe or a move took the field.
 fn until_unlocked(mut act: impl FnMut() -> isotach_fields::Result<()>) -> bool {
     loop {
         match act() {
@@ -64,7 +64,8 @@ fn assert_all_readable(store: &FieldStore, name: &str) {
     }
 }
 
-/// Runs the writers, and the others until they have finished, and once more after that; what the writers flushed without an error.
+/// Runs the writers, and the others until the writers have finished, and once more after that. Returns the fields that
+/// the writers flushed without an error.
 fn beside(
     stores: &[FieldStore],
     layout: &Layout,
@@ -93,8 +94,7 @@ fn beside(
 #[test]
 fn fields_flushed_during_repeated_moves_are_in_one_of_the_stores() {
     for layout in layouts() {
-        let config = Config::single(&"memory:target".parse().unwrap()).with_schema(crate::layouts::SCHEMA);
-        let target = FieldStore::create(&config, &layout.registry).unwrap();
+        let target = layout.target();
         let moved = AtomicUsize::new(0);
         let mover = |store: &FieldStore| {
             for what in ["class=od,type=fc", "class=rd", "class=od"] {

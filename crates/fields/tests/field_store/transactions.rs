@@ -1,16 +1,16 @@
-//! Fields that are archived together: seen together or not at all, whatever happens beside.
+//! Transactions: their fields become visible together or not at all, whatever happens concurrently.
 
 use std::sync::{
-    Arc, Mutex,
+    Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
-use isotach_fields::{Config, Error, FieldStore};
-use isotach_object::{Error as ObjectError, Registry, memory::Memory};
+use isotach_fields::{Error, FieldStore};
+use isotach_object::{Error as ObjectError, memory::Memory};
 
 use crate::{
-    faulty::{Faulty, Interruption, Moment, Script},
-    layouts::{Layout, SCHEMA, archive, bytes_of, field, listed, request, request_like, with},
+    faulty::{Faulty, Interruption, Moment, ScriptedStore, no_space},
+    layouts::{Layout, archive, bytes_of, field, listed, request, request_like, with},
 };
 
 const PARAMS: [&str; 3] = ["130", "131", "132"];
@@ -124,37 +124,13 @@ fn fields_of_another_dataset_are_refused_and_the_transaction_goes_on() {
     }
 }
 
-/// A handle on a store in memory, and the script of its engine.
-struct Player {
-    store: FieldStore,
-    script: Arc<Mutex<Script>>,
-}
-
-impl Player {
-    fn of(memory: &Memory) -> Self {
-        Self::in_pool(memory, "memory:all")
-    }
-
-    fn in_pool(memory: &Memory, pool: &str) -> Self {
-        let engine = Faulty { memory: memory.clone(), ..Faulty::default() };
-        let script = Arc::clone(&engine.script);
-        let config = Config::single(&pool.parse().unwrap()).with_schema(SCHEMA);
-        let store = FieldStore::create(&config, &Registry::new().with(Arc::new(engine))).unwrap();
-        Self { store, script }
-    }
-
-    fn before(&self, moment: Moment, act: impl FnOnce() + Send + 'static) {
-        self.script.lock().unwrap().before_next.push(Interruption(moment, "od", Box::new(act)));
-    }
-}
-
 #[test]
 fn a_commit_without_space_shows_nothing_and_may_be_repeated() {
     let memory = Memory::new();
-    let (writer, reader) = (Player::of(&memory), Player::of(&memory));
+    let (writer, reader) =
+        (ScriptedStore::single(&memory, "memory:all"), ScriptedStore::single(&memory, "memory:all"));
     let transaction = step_of(&writer.store, "0", b"zero");
-    let full = ObjectError::NoSpace { what: "a commit".to_owned() };
-    writer.script.lock().unwrap().commits.push_back(Some(full));
+    writer.script.lock().unwrap().commits.push_back(Some(no_space()));
     assert_eq!(transaction.commit().unwrap_err().code(), "no-space");
     assert!(seen(&reader.store, "0").is_empty());
     transaction.archive(&field("6", "130"), b"since").unwrap();
@@ -167,10 +143,10 @@ fn a_commit_without_space_shows_nothing_and_may_be_repeated() {
 fn a_flush_that_fails_after_the_commit_takes_nothing_back() {
     for repeat in [true, false] {
         let memory = Memory::new();
-        let (writer, reader) = (Player::of(&memory), Player::of(&memory));
+        let (writer, reader) =
+            (ScriptedStore::single(&memory, "memory:all"), ScriptedStore::single(&memory, "memory:all"));
         let transaction = step_of(&writer.store, "0", b"zero");
-        let broken = ObjectError::NoSpace { what: "a flush".to_owned() };
-        writer.script.lock().unwrap().flushes.push_back(Some(broken));
+        writer.script.lock().unwrap().flushes.push_back(Some(no_space()));
         assert_eq!(transaction.commit().unwrap_err().code(), "no-space");
         assert_eq!(seen(&reader.store, "0").len(), 6, "in memory what is committed is seen");
         if repeat {
@@ -219,7 +195,8 @@ fn collocations_wiped_before_the_commit_come_with_it_again() {
 fn a_wipe_beside_a_commit_leaves_the_whole_transaction_or_is_reported() {
     for moment in [Moment::Commit, Moment::Flush] {
         let memory = Memory::new();
-        let (writer, other) = (Player::of(&memory), Player::of(&memory));
+        let (writer, other) =
+            (ScriptedStore::single(&memory, "memory:all"), ScriptedStore::single(&memory, "memory:all"));
         archive(&other.store, &[(field("0", "130"), b"zero")]);
         let transaction = step_of(&writer.store, "6", b"six");
         let beside = other.store.clone();
@@ -244,8 +221,9 @@ fn a_wipe_beside_a_commit_leaves_the_whole_transaction_or_is_reported() {
 #[test]
 fn a_commit_beside_a_move_is_refused_and_goes_through_once_the_move_has_failed() {
     let memory = Memory::new();
-    let (writer, mover) = (Player::of(&memory), Player::of(&memory));
-    let target = Player::in_pool(&memory, "memory:target");
+    let (writer, mover) =
+        (ScriptedStore::single(&memory, "memory:all"), ScriptedStore::single(&memory, "memory:all"));
+    let target = ScriptedStore::single(&memory, "memory:target");
     archive(&writer.store, &[(field("0", "130"), b"zero")]);
     let transaction = Arc::new(step_of(&writer.store, "6", b"six"));
     let (beside, reader) = (Arc::clone(&transaction), writer.store);
@@ -261,12 +239,13 @@ fn a_commit_beside_a_move_is_refused_and_goes_through_once_the_move_has_failed()
     assert_eq!(seen(&mover.store, "6").len(), 6);
 }
 
-/// Has a transaction committed before one call after the other of a reading, and looks how many fields that finds.
+/// Commits a transaction before each call of a read in turn, and returns the numbers of fields that were found.
 fn counts_beside_a_commit(read: impl Fn(&FieldStore) -> usize) -> Vec<usize> {
     let mut counts = Vec::new();
     for after in 0..60 {
         let memory = Memory::new();
-        let (writer, reader) = (Player::of(&memory), Player::of(&memory));
+        let (writer, reader) =
+            (ScriptedStore::single(&memory, "memory:all"), ScriptedStore::single(&memory, "memory:all"));
         archive(
             &writer.store,
             &[(field("0", "130"), b"zero"), (with(&field("0", "130"), "type=an"), b"zero")],
@@ -350,11 +329,9 @@ fn a_retrieval_that_has_handed_out_nothing_begins_again_by_itself() {
 
 fn begins_again(is_far: bool) {
     let engine = if is_far { Faulty::far() } else { Faulty::default() };
-    let (memory, script) = (engine.memory.clone(), Arc::clone(&engine.script));
-    let config = Config::single(&"memory:all".parse().unwrap()).with_schema(SCHEMA);
-    let open = |registry| FieldStore::create(&config, &registry).unwrap();
-    let reader = open(Registry::new().with(Arc::new(engine)));
-    let writer = open(Registry::new().with(Arc::new(memory)));
+    let memory = engine.memory.clone();
+    let ScriptedStore { store: reader, script } = ScriptedStore::on(engine, "memory:all", "memory:all");
+    let writer = ScriptedStore::single(&memory, "memory:all").store;
     replace_all(&writer, b"old");
     // With a step that was not there when the fields were found.
     let act = move || replace(&writer, STEPS + 1, b"new");

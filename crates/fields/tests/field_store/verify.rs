@@ -1,4 +1,4 @@
-//! Verifying and repairing: damage of every kind is told with the field's key, and mended as far as nothing is lost.
+//! Verifying and repairing: each kind of damage is reported with the field's key, and repaired if that loses nothing.
 
 use std::{
     env, fs,
@@ -20,7 +20,7 @@ fn verify(store: &FieldStore, options: VerifyOptions) -> VerifyReport {
     store.verify(&request(""), options, &|_| ()).unwrap()
 }
 
-/// What is damaged: of what, which step, what.
+/// The damage: level, step and problem.
 fn told(report: &VerifyReport) -> Vec<(Level, String, String)> {
     let damage = report.parts.iter().flat_map(|part| &part.damage);
     damage
@@ -29,13 +29,7 @@ fn told(report: &VerifyReport) -> Vec<(Level, String, String)> {
 }
 
 fn catalogue(layout: &Layout, store: &FieldStore) -> std::sync::Arc<dyn Container> {
-    let status = store.status(&request("")).unwrap().remove(0);
-    layout
-        .registry
-        .open_pool(&status.catalogue.pool)
-        .unwrap()
-        .open_container(&status.catalogue.label)
-        .unwrap()
+    layout.container(&store.status(&request("")).unwrap()[0].catalogue)
 }
 
 /// The index of the only collocation, its history, and the axis of steps.
@@ -77,7 +71,7 @@ fn nothing_is_damaged_in_a_store_that_is_whole_and_everything_is_counted() {
     }
 }
 
-/// The note in a place where things were set aside.
+/// The note in a quarantine.
 fn note_in(place: &str) -> String {
     if let Some(rest) = place.strip_prefix("entry ") {
         return note_on_daos(rest);
@@ -93,7 +87,7 @@ fn note_in(place: &str) -> String {
     String::from_utf8(read.stdout).unwrap()
 }
 
-/// A note that the engine on DAOS kept, read behind its back where our libdaos has it.
+/// A note of the engine on DAOS, read from the files of our libdaos.
 fn note_on_daos(place: &str) -> String {
     let (key, rest) = place.split_once(" of the map ").unwrap();
     let (object, rest) = rest.split_once(" in container ").unwrap();
@@ -119,7 +113,7 @@ fn wrong_entries_and_missing_arrays_are_reported_and_taken_out() {
         let location =
             store.inspect(&request_like(&field("12", "t"), "")).unwrap().next().unwrap().unwrap().location;
         let at = store.status(&request("")).unwrap().remove(0).store;
-        let bytes = layout.registry.open_pool(&at.pool).unwrap().open_container(&at.label).unwrap();
+        let bytes = layout.container(&at);
         Array::new(&*bytes, location.object().unwrap()).unwrap().set_size(4).unwrap();
         bytes.flush().unwrap();
 
@@ -289,7 +283,7 @@ fn a_replaced_field_whose_array_is_gone_was_half_purged_and_is_no_damage() {
         let newest = store.locate(&field("0", "t")).unwrap().unwrap().location;
         let old = all.iter().find(|location| **location != newest).unwrap().object().unwrap();
         let at = store.status(&request("")).unwrap().remove(0).store;
-        let bytes = layout.registry.open_pool(&at.pool).unwrap().open_container(&at.label).unwrap();
+        let bytes = layout.container(&at);
         bytes.update(&[Update::Destroy { object: old }]).unwrap();
         bytes.flush().unwrap();
         for options in [ALL, WITHOUT] {

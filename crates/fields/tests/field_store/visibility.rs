@@ -1,4 +1,4 @@
-//! What readers see, and when.
+//! When readers see fields.
 
 use isotach_fields::{FieldStore, ListOptions, MessageKey};
 use isotach_mars::Key;

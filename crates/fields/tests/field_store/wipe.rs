@@ -14,11 +14,6 @@ fn filled(layout: &Layout) -> FieldStore {
     store
 }
 
-fn containers(store: &FieldStore, layout: &Layout) -> usize {
-    let pools = [&store.spaces()[0].catalogue, &store.spaces()[0].store];
-    pools.iter().map(|uri| layout.registry.open_pool(uri).unwrap().list_containers().unwrap().len()).sum()
-}
-
 #[test]
 fn a_dry_run_reports_and_removes_nothing() {
     for layout in Layout::all() {
@@ -40,9 +35,9 @@ fn a_whole_dataset_goes_with_its_containers_and_can_be_made_again() {
     for layout in Layout::all() {
         let (store, other) = (filled(&layout), layout.store());
         assert_eq!(listed(&other, "").len(), 4);
-        let before = containers(&store, &layout);
+        let before = layout.containers();
         assert!(store.wipe(&request("class=od"), true).unwrap().done);
-        assert!(containers(&store, &layout) < before);
+        assert!(layout.containers() < before);
         for store in [&store, &other] {
             assert_eq!(listed(store, "").len(), 1, "{}", layout.name);
             assert!(store.retrieve_one(&field("0", "t")).unwrap().is_none());
@@ -108,7 +103,7 @@ fn a_writer_whose_dataset_is_wiped_learns_of_it_and_can_go_on() {
     }
 }
 
-/// A store that a wipe of `od` was killed in, after it had removed the root's entry.
+/// A store in which a wipe of `od` was killed after it had removed the root's entry.
 fn with_a_killed_wipe(layout: &Layout) -> FieldStore {
     let store = filled(layout);
     let of_od = store.status(&request("class=od")).unwrap().remove(0).catalogue;
@@ -130,12 +125,12 @@ fn with_a_killed_wipe(layout: &Layout) -> FieldStore {
 fn the_next_wipe_removes_what_a_killed_wipe_left() {
     for layout in Layout::all() {
         let store = with_a_killed_wipe(&layout);
-        let before = containers(&store, &layout);
+        let before = layout.containers();
         assert!(store.wipe(&request("class=ei"), false).unwrap().datasets.is_empty());
-        assert_eq!(containers(&store, &layout), before, "a dry run removes nothing on {}", layout.name);
+        assert_eq!(layout.containers(), before, "a dry run removes nothing on {}", layout.name);
         store.wipe(&request("class=ei"), true).unwrap();
         // The pools are counted twice where they are one.
-        assert_eq!(containers(&store, &layout), before - 2, "{}", layout.name);
+        assert_eq!(layout.containers(), before - 2, "{}", layout.name);
         assert_eq!(listed(&store, "").len(), 1, "{}", layout.name);
     }
 }
@@ -144,10 +139,10 @@ fn the_next_wipe_removes_what_a_killed_wipe_left() {
 fn a_dataset_is_created_again_beside_the_leftovers_of_a_killed_wipe() {
     for layout in Layout::all() {
         let store = with_a_killed_wipe(&layout);
-        let before = containers(&store, &layout);
+        let before = layout.containers();
         archive(&store, &[(field("0", "t"), b"again")]);
         store.wipe(&request("class=ei"), true).unwrap();
-        assert_eq!(containers(&store, &layout), before, "{}", layout.name);
+        assert_eq!(layout.containers(), before, "{}", layout.name);
         assert_eq!(listed(&layout.store(), "").len(), 2, "nothing old came back on {}", layout.name);
         assert_eq!(store.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"again");
     }

@@ -1,5 +1,5 @@
-//! The crowd on a Ceph cluster that is to be thrown away: `ISOTACH_RADOS_POOL` names the pool of it. Without one these tests
-//! say that they are skipped.
+//! The tests on a disposable Ceph cluster: `ISOTACH_RADOS_POOL` names its pool. Without one they are reported as
+//! skipped.
 
 use std::{
     env, process,
@@ -21,7 +21,7 @@ const KILLS: u64 = 10;
 struct OwnPool(PoolUri);
 
 impl OwnPool {
-    /// None where there is no cluster, which is told.
+    /// `None` without a cluster, which is reported.
     fn new(test: &str) -> Option<Self> {
         let Some(ceph_pool) = env::var("ISOTACH_RADOS_POOL").ok().filter(|pool| !pool.is_empty()) else {
             skip(Need::Ceph, "ISOTACH_RADOS_POOL names no pool of a Ceph cluster");

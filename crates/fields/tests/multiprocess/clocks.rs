@@ -1,7 +1,7 @@
-//! Processes whose clocks jump by hours, back and forth, at every look.
+//! Processes whose clocks jump by hours, back and forth, at every reading.
 //!
-//! Of time only courtesies depend: who makes a run, and what the dead left is swept after. The clock is a small C library
-//! that is loaded into the processes in the place of the system's.
+//! Only optimizations depend on time: which process writes a run, and when leftovers of killed processes are swept. The
+//! clock is a small C library that is preloaded into the processes.
 
 use std::{env, path::Path, process::Command};
 
@@ -10,7 +10,7 @@ use isotach_needs::{Need, skip};
 use crate::{field::Step, launcher::Child, number, roles};
 
 const WRITERS: u64 = 4;
-/// Flushes of a writer in one dataset, so that all make datasets at the same time, again and again.
+/// Flushes of a writer in one dataset, so that all create datasets at the same time, again and again.
 const SPAN: u64 = 10;
 
 /// Builds the clock; `None` without a C compiler.

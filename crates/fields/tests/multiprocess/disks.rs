@@ -1,5 +1,5 @@
-//! A disk that is full, and one that may no longer be written: small file systems in memory, each in a process with mounts
-//! of its own, so that nothing is left of them. Only root may mount.
+//! A full disk, and a read-only one: small file systems in memory, each in a process with its own mounts, so that
+//! nothing is left of them. Only root may mount.
 
 use std::{
     env, fs,
@@ -19,7 +19,7 @@ use crate::{
     roles::{self, say},
 };
 
-/// Runs a role in a process with mounts of its own; whether it could.
+/// Runs a role in a process with its own mounts.
 fn with_own_mounts(role: &str) {
     let folder = tempfile::tempdir().unwrap();
     let role = format!("{role} {}", folder.path().display());
@@ -40,7 +40,7 @@ fn mount(arguments: &[&str], folder: &Path) {
     assert!(status.success(), "mount {arguments:?}");
 }
 
-/// Takes what room a file system has left but for so many bytes.
+/// Fills a file system up to `but` bytes.
 fn fill(folder: &Path, but: usize) -> PathBuf {
     let (ballast, rest) = (folder.join("ballast"), folder.join("rest"));
     fs::write(&rest, vec![1; but]).unwrap();
@@ -55,7 +55,7 @@ fn archive(store: &FieldStore, step: Step) -> Result<(), Error> {
     store.flush()
 }
 
-/// The `count`th step; each 16 in a dataset of their own, so that datasets, too, are made on a full disk.
+/// The `count`th step. Each 16 steps are in a separate dataset, so that datasets are also created on a full disk.
 fn nth(count: u64) -> Step {
     Step::nth(0, count, 16)
 }
@@ -65,7 +65,7 @@ fn check_all(uri: &str, flushed: &[u64]) {
     flushed.iter().for_each(|count| roles::check(&fresh, nth(*count)));
 }
 
-/// Fills the disk again and again, with a little less left or more, archives until there is no room, and makes room.
+/// Fills the disk again and again, with a little more or less space left, archives until it is full, and frees space.
 pub(crate) fn fill_again_and_again(folder: &str) {
     let folder = Path::new(folder);
     mount(&["-t", "tmpfs", "-o", "size=48m", "tmpfs"], folder);
@@ -88,7 +88,7 @@ pub(crate) fn fill_again_and_again(folder: &str) {
         }
         check_all(&uri, &flushed);
         fs::remove_file(ballast).unwrap();
-        // The same handle goes on, with what it kept of the fields that had no room, or with them archived again.
+        // The same handle continues, with the fields that it kept, or with fields archived again.
         archive(&store, nth(count)).or_else(|_| archive(&store, nth(count))).unwrap();
         flushed.push(count);
         count += 1;
@@ -98,7 +98,7 @@ pub(crate) fn fill_again_and_again(folder: &str) {
     say(&Said::Done);
 }
 
-/// Makes a file system one that may only be read, and later again one that may be written.
+/// Remounts a file system read-only, and later writable again.
 pub(crate) fn write_protect(folder: &str) {
     let folder = Path::new(folder);
     mount(&["-t", "tmpfs", "tmpfs"], folder);

@@ -1,8 +1,8 @@
-//! What writers and readers see while they are killed has an order, in which each transaction is one moment.
+//! The history of writers and readers that are killed has an order in which each transaction is one moment.
 //!
-//! A key of the history is a field, and its value the number that the bytes tell. Fields come in generations, so that all
-//! processes fight for a few at a time: some are archived and flushed one by one, the others, of two collocations, only in
-//! transactions. One retrieval or listing of those is one moment, too.
+//! A key of the history is a field, and its value the number in the bytes. Fields come in generations, so that all
+//! processes compete for a few at a time: some are archived and flushed one by one, the others, of two collocations,
+//! only in transactions. One retrieval or listing of those is one moment, too.
 
 use std::{
     collections::BTreeMap,
@@ -27,7 +27,7 @@ const PROCESSES: u64 = 5;
 const ROUND: u64 = 1_500_000_000;
 const GENERATION: u64 = 300_000_000;
 const BETWEEN_KILLS_US: u64 = 400_000;
-/// Keys that a generation has room for.
+/// The number of keys of a generation.
 const ROOM: u64 = 100;
 const SINGLES: u64 = 3;
 /// The first key of a transaction, in its generation.
@@ -101,7 +101,7 @@ fn together(generation: u64) -> (Vec<u64>, Request) {
     (keys, format!("{COMMON},type={types},step={generation},param={params}").parse().unwrap())
 }
 
-/// The bytes of a value of a field: which they are, and what follows from that.
+/// The bytes of a value of a field, which identify it.
 fn bytes(key: u64, value: u64) -> Vec<u8> {
     let length = [60, 500, 6000, 140_000][(value % 4) as usize];
     let mut noise = Random(key << 32 ^ value);
@@ -190,7 +190,7 @@ impl Historian {
         self.recorder.done(call, &[], None);
     }
 
-    /// Its value is in no record: whoever sees it sees what nobody archived.
+    /// Its value is in no record: a reader that sees it reads a value that was never committed.
     fn give_up(&mut self, generation: u64) {
         let (keys, _) = together(generation);
         let value = self.value();

@@ -1,7 +1,7 @@
 //! `kill -9` among writers and readers at any moment, again and again.
 //!
-//! A killed writer's successor goes on with the flush after the last one that the dead one said had returned. Nobody does
-//! anything else: nothing is repaired, removed or waited for.
+//! A killed writer's successor continues after the last flush that the dead writer reported. There is no other recovery
+//! step.
 
 use std::{
     thread,
@@ -18,14 +18,14 @@ const WRITERS: u64 = 8;
 const READERS: u64 = 4;
 /// Flushes of a writer in one dataset: all its steps and, once, all of them anew.
 const SPAN: u64 = 2 * Step::STEPS;
-/// Flushes that are looked for at once when their writer was killed; all are in the end.
+/// Flushes that are checked at once when their writer was killed. All are checked at the end.
 const LATELY: u64 = 4;
 
 /// Random numbers by a seed.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    /// A seed of this moment's, told so that a failure's is known.
+    /// A seed from the clock, printed so that a failure can be repeated.
     pub(crate) fn of_now() -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
         let seed = number("ISOTACH_SEED", now);
@@ -39,10 +39,10 @@ impl Random {
     }
 }
 
-/// A writer through all its lives.
+/// A writer and its present process.
 struct Writer {
     number: u64,
-    /// The last flush that it said had returned.
+    /// The last flush that it reported.
     flushed: Option<u64>,
     life: Child,
 }
@@ -53,7 +53,7 @@ impl Writer {
         Self { number, flushed, life: Child::start(&format!("writer {number} {first} {SPAN} {uri}")) }
     }
 
-    /// Kills it, and looks whether what it flushed last is there; the fields that were looked at.
+    /// Kills and restarts it, and checks its last flushes. Returns the number of checked fields.
     fn kill(self, uri: &str) -> (Self, u64) {
         let flushed = self.life.kill().max(self.flushed);
         let begin = flushed.map_or(0, |flushed| flushed.saturating_sub(LATELY));
@@ -62,7 +62,7 @@ impl Writer {
     }
 }
 
-/// Looks with a new handle whether what a writer flushed from `begin` on is there; the fields that were looked at.
+/// Checks with a new handle that the flushes of a writer from `begin` on exist. Returns the number of checked fields.
 fn check(writer: u64, begin: u64, flushed: Option<u64>, uri: &str) -> u64 {
     let store = roles::open(uri);
     let counts = begin..flushed.map_or(0, |flushed| flushed + 1);
@@ -73,12 +73,12 @@ fn check(writer: u64, begin: u64, flushed: Option<u64>, uri: &str) -> u64 {
 #[test]
 fn no_flushed_field_is_lost_when_writers_and_readers_are_killed_at_any_moment() {
     let folder = tempfile::tempdir().unwrap();
-    // Runs are made and merged all the while, so that their makers are killed, too.
+    // Runs are written and merged all the time, so that their makers are killed, too.
     let uri = format!("posix:{}/store?checkpoint=16384", folder.path().display());
     kill_again_and_again(&uri, number("ISOTACH_KILLS", 20));
 }
 
-/// Has writers and readers work in a new store, and kills some of them so many times.
+/// Runs writers and readers in a new store, and kills some of them so many times.
 pub(crate) fn kill_again_and_again(uri: &str, rounds: u64) {
     roles::create(uri);
     let mut random = Random::of_now();

@@ -13,19 +13,19 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::ROLE;
 
-/// How long the slowest machine may take for what should come at once.
+/// The longest time that a slow machine may take for something immediate.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What a process says, a line each.
+/// A line that a process prints.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Said {
     /// Its `n`th flush has returned.
     Flushed(u64),
     /// It has stopped after so many flushes, or fields read.
     Count(u64),
-    /// What it lists in the end.
+    /// The digest of its final listing.
     Digest(String),
-    /// All is well.
+    /// Success.
     Done,
 }
 
@@ -53,7 +53,7 @@ impl Said {
     }
 }
 
-/// A process that plays a role.
+/// A process that runs a role.
 pub(crate) struct Child {
     role: String,
     process: std::process::Child,
@@ -67,7 +67,7 @@ impl Child {
         Self::start_by(&mut Command::new(env::current_exe().unwrap()), role)
     }
 
-    /// Starts this program by another that takes it as its arguments, or with another environment.
+    /// Starts this program through another one that takes it as its arguments, or with another environment.
     pub(crate) fn start_by(command: &mut Command, role: &str) -> Self {
         let mut process = command
             .args(["--exact", "child_process", "--nocapture", "--test-threads=1"])
@@ -99,12 +99,12 @@ impl Child {
         assert!(self.process.wait().unwrap().success(), "{}", self.role);
     }
 
-    /// Ends it in the midst of whatever it does, and gives the number of the last flush that it said had returned.
+    /// Kills it at any moment, and returns the number of the last flush that it reported.
     pub(crate) fn kill(mut self) -> Option<u64> {
         self.assert_lives();
         self.process.kill().unwrap();
         self.process.wait().unwrap();
-        // All that was in the pipe when it died is still to come.
+        // Read the rest of the pipe.
         while let Ok(said) = self.from.recv() {
             let Said::Flushed(count) = said else { panic!("{}: {said:?}", self.role) };
             self.last = Some(count);
@@ -147,7 +147,7 @@ impl Child {
         self.last
     }
 
-    /// How much it did, once it has stopped.
+    /// Its count, once it has stopped.
     pub(crate) fn count(&mut self) -> u64 {
         loop {
             match self.next() {
@@ -158,7 +158,7 @@ impl Child {
         }
     }
 
-    /// What it lists, after everyone has stopped.
+    /// Its final listing, after all processes have stopped.
     pub(crate) fn digest(&mut self) -> String {
         if !self.role.starts_with("digest") {
             self.send("list");

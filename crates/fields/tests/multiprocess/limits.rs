@@ -1,4 +1,4 @@
-//! More datasets than a process may have files open.
+//! More datasets than a process may open files.
 
 use std::{fs::File, sync::Arc};
 
@@ -15,7 +15,7 @@ use crate::{
 
 const DATASETS: u64 = 1000;
 const FILES_MAX: u64 = 256;
-/// Limits that handles meet each at another call.
+/// Limits that handles meet at different calls.
 const LIMITS: std::ops::Range<u64> = 64..80;
 
 fn key(dataset: u64, step: u64) -> Key {
@@ -29,7 +29,7 @@ fn all(datasets: u64) -> String {
     format!("{text},expver={},step=0", expvers.join("/"))
 }
 
-/// Has so many datasets and containers open, with a low limit, as only a careless program would.
+/// Opens so many datasets and containers under a low limit, as only a careless program would.
 pub(crate) fn open_many(uri: &str) {
     limit_files(FILES_MAX);
     write_and_read(uri, DATASETS);
@@ -37,7 +37,7 @@ pub(crate) fn open_many(uri: &str) {
     say(&Said::Done);
 }
 
-/// Meets the limit at whatever call.
+/// Meets the limit at various calls.
 pub(crate) fn meet_limits(folder: &str) {
     for files in LIMITS {
         limit_files(files);
@@ -66,7 +66,7 @@ fn write_and_read(uri: &str, datasets: u64) {
     read_all(&roles::open(uri), datasets);
 }
 
-/// Reads them all with one handle, by a request and one by one.
+/// Reads all datasets with one handle, by a request and one by one.
 fn read_all(store: &FieldStore, datasets: u64) {
     let fields = store.retrieve(&all(datasets).parse().unwrap()).unwrap();
     let fields: Vec<_> = fields.map(|field| field.unwrap().bytes.to_vec()).collect();
@@ -81,7 +81,7 @@ fn read_all(store: &FieldStore, datasets: u64) {
     assert_eq!(listed.len() as u64, 2 * datasets);
 }
 
-/// Whatever else goes through all datasets, each with a handle that has not met the limit.
+/// The other operations on all datasets, each with a new handle.
 fn look_after(uri: &str, datasets: u64) {
     let all: Request = "".parse().unwrap();
     assert!(roles::open(uri).axes(&all).unwrap().unusable.is_empty());
@@ -97,12 +97,13 @@ fn look_after(uri: &str, datasets: u64) {
     assert!(roles::open(uri).stats(&all).unwrap().found.is_empty());
 }
 
-/// How many files may still be opened when a call is made, by a handle that has read before and has not met the limit.
+/// The number of files that may still be opened when a call starts, by a handle that has read before and has not met
+/// the limit.
 const LEFT: [usize; 9] = [0, 1, 2, 3, 4, 5, 6, 8, ENOUGH];
-/// So many are enough for any call.
+/// Enough for any call.
 const ENOUGH: usize = 12;
 
-/// Makes calls with few files left. Each may say that there are too few, and is right in all that it says else.
+/// Makes calls with few files left. Each may fail because of that, but must not give a wrong answer.
 pub(crate) fn have_few_left(folder: &str) {
     limit_files(FILES_MAX);
     for left in LEFT {
@@ -112,7 +113,7 @@ pub(crate) fn have_few_left(folder: &str) {
             let store = roles::open(&uri);
             (0..4).for_each(|dataset| store.archive(&key(dataset, 0), &FIELD).unwrap());
             store.flush().unwrap();
-            // Small, so that it stands in the log, and large, so that it has a file.
+            // Small, so that it is in the log, and large, so that it has a file.
             store.archive(&key(0, 1), &FIELD[..10]).unwrap();
             let taken = take_all_but(left);
             let told = call.make(&store);
@@ -204,7 +205,7 @@ impl Call {
         }
     }
 
-    /// Whatever the call said, each dataset is whole, or is gone where it was to go.
+    /// Whatever the call returned, each dataset is whole, or removed by a wipe.
     fn check(self, store: &FieldStore, left: usize) {
         let report = store.verify(&"".parse().unwrap(), VerifyOptions::default(), &|_| ()).unwrap();
         assert!(report.is_sound(), "{self:?} with {left} left: {report:?}");
@@ -218,7 +219,7 @@ impl Call {
     }
 }
 
-/// Who keeps every container open is told what the matter is, and can go on with those that are open.
+/// A caller that keeps every container open gets an error that says so, and can continue with the open ones.
 fn refuse_handles(uri: &str) {
     let pool = Registry::new().with(Arc::new(Posix)).open_pool(&uri.parse().unwrap()).unwrap();
     let mut open = Vec::new();

@@ -1,15 +1,16 @@
-//! Writer and reader processes at once: left alone for a minute, killed, stopped, with clocks that jump, on disks that are
-//! full or may not be written, with more datasets than they may have files open, with a transaction for each step, and with
-//! all that they see written down.
+//! Concurrent writer and reader processes: undisturbed for a minute, killed, stopped, with clocks that jump, on disks
+//! that are full or read-only, with more datasets than they may open files, with a transaction for each step, and with
+//! their history recorded.
 //!
-//! What must hold: every field that is read is whole and right; every flushed field is found by a reader that
-//! is started after the flush; the processes, which all make a dataset at once, make one; and in the end all of them,
-//! whatever they saw on the way, list the same. What was flushed is told to the test through a pipe, never by the store.
+//! What must hold: every field that is read is whole and right; a reader that starts after a flush finds every flushed
+//! field; processes that create a dataset at the same time create one; and at the end all of them list the same fields.
+//! Processes report their flushes to the test through a pipe, never through the store.
 //!
-//! Where `ISOTACH_RADOS_POOL` names a pool of a Ceph cluster, some of it is done there, too.
+//! If `ISOTACH_RADOS_POOL` names a pool of a Ceph cluster, some tests also run there.
 //!
-//! `ISOTACH_MULTIPROCESS_SECONDS` sets the time, `ISOTACH_MULTIPROCESS_PROCESSES` the number of writers and of readers; `ISOTACH_KILLS` and
-//! `ISOTACH_STOPS` how often processes are killed and stopped; `ISOTACH_HISTORY_SECONDS` the time for histories.
+//! `ISOTACH_MULTIPROCESS_SECONDS` sets the time, `ISOTACH_MULTIPROCESS_PROCESSES` the number of writers and of readers;
+//! `ISOTACH_KILLS` and `ISOTACH_STOPS` how often processes are killed and stopped; `ISOTACH_HISTORY_SECONDS` the time
+//! for histories.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
 
 mod ceph;
@@ -34,16 +35,16 @@ use std::{
 use field::Step;
 use launcher::{Child, Said};
 
-/// The environment variable that makes this program play a role instead.
+/// The environment variable that makes this program run a role instead of tests.
 const ROLE: &str = "ISOTACH_MULTIPROCESS_ROLE";
-/// The flushes of a writer that never goes on to another dataset.
+/// The span of a writer that stays in one dataset.
 const ONE: u64 = u64::MAX;
 
 fn number(name: &str, default: u64) -> u64 {
     env::var(name).map_or(default, |text| text.parse().unwrap())
 }
 
-/// Not a test by itself: what the processes that the tests start run.
+/// Not a test: the entry point of the processes that the tests start.
 #[test]
 fn child_process() {
     if let Ok(role) = env::var(ROLE) {
@@ -63,7 +64,7 @@ fn concurrent_writers_and_readers_see_whole_fields_and_the_same_history() {
     );
 }
 
-/// Has so many writers, and as many readers, work in a new store for some seconds.
+/// Runs so many writers, and as many readers, in a new store for some seconds.
 fn run_processes(place: &str, seconds: u64, size: u64) {
     roles::create(place);
     let end = Instant::now() + Duration::from_secs(seconds);
@@ -75,7 +76,7 @@ fn run_processes(place: &str, seconds: u64, size: u64) {
         (0..size).map(|reader| start(&format!("reader {reader} {size} {ONE}"))).collect();
     let mut checked = 0u64;
     while Instant::now() < end {
-        // Whatever a writer has flushed by now, a reader that starts now must find.
+        // A reader that starts now must find everything that a writer has flushed by now.
         let writer = checked % size;
         let Some(step) = writers[writer as usize].last_flushed() else { continue };
         start(&format!("check {writer} {step} {ONE}")).expect(&Said::Done);

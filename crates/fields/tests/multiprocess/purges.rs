@@ -1,4 +1,4 @@
-//! Purges beside processes that replace every field again and again, and others that read all the while.
+//! Purges beside processes that replace every field again and again, and others that read all the time.
 
 use std::{fs, os::unix::fs::MetadataExt, path::Path};
 
@@ -11,7 +11,7 @@ const ROUNDS: u64 = 10;
 const FIRST: u64 = Step::LARGE;
 const WRITERS: u64 = 3;
 
-/// What `du` says.
+/// The disk usage as `du` prints it.
 fn du(path: &Path) -> u64 {
     let metadata = fs::symlink_metadata(path).unwrap();
     match metadata.is_dir() {
@@ -46,7 +46,7 @@ fn purges_under_load_free_replaced_fields_and_no_reader_notices() {
     let counts: Vec<u64> = writers.iter_mut().chain(&mut readers).map(Child::count).collect();
     let digests: Vec<String> = readers.iter_mut().chain(&mut writers).map(Child::digest).collect();
     assert!(digests.iter().all(|digest| *digest == digests[0]), "{digests:?}");
-    // The writers have gone, so nothing is held.
+    // The writers have exited, so nothing is held.
     let data = folder.path().join("store/containers");
     let before = du(&data);
     let freed = purge(&store);

@@ -23,7 +23,7 @@ fn registry() -> Registry {
     Registry::new().with(Arc::new(Posix)).with(Arc::new(Rados::new()))
 }
 
-/// The store at a place: a URI, or those of the catalogue and of the store with `|` between.
+/// The configuration of a place: a URI, or those of catalogue and store with `|` between.
 fn config(place: &str) -> Config {
     match place.split_once('|') {
         Some((catalogue, store)) => Config::split(&catalogue.parse().unwrap(), &store.parse().unwrap()),
@@ -35,7 +35,7 @@ pub(crate) fn create(place: &str) {
     FieldStore::create(&config(place), &registry()).unwrap();
 }
 
-/// How many containers the catalogue has.
+/// The number of containers of the catalogue.
 pub(crate) fn containers(place: &str) -> usize {
     let catalogue = &config(place).spaces[0].catalogue;
     registry().open_pool(catalogue).unwrap().list_containers().unwrap().len()
@@ -49,7 +49,7 @@ pub(crate) fn say(said: &Said) {
     println!("{}", said.line());
 }
 
-/// Plays the role that the environment names, and leaves.
+/// Runs the role that the environment names, and exits.
 pub(crate) fn play(role: &str) {
     let words: Vec<&str> = role.split(' ').collect();
     let number = |at: usize| words[at].parse::<u64>().unwrap();
@@ -76,7 +76,7 @@ pub(crate) fn play(role: &str) {
     }
 }
 
-/// Becomes true at the first line that is told.
+/// A flag that becomes true at the first line of the standard input.
 pub(crate) fn stop_flag() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
@@ -87,7 +87,7 @@ pub(crate) fn stop_flag() -> Arc<AtomicBool> {
     stop
 }
 
-/// Waits for a line. Whoever started this may have failed and be gone: then nobody needs it any more.
+/// Waits for a line. If the parent process is gone, exits.
 pub(crate) fn wait() {
     if stdin().lock().read_line(&mut String::new()).unwrap() == 0 {
         exit(1);
@@ -113,7 +113,7 @@ fn write(uri: &str, writer: u64, first: u64, span: u64) {
     digest(&store);
 }
 
-/// Reads steps of these writers at random, of datasets as far as there are any.
+/// Reads random steps of these writers, in the datasets that exist.
 fn read(uri: &str, reader: u64, writers: Range<u64>, span: u64) {
     let store = open(uri);
     let stop = stop_flag();
@@ -134,7 +134,7 @@ fn read(uri: &str, reader: u64, writers: Range<u64>, span: u64) {
     digest(&store);
 }
 
-/// Reads what there is of a step and checks every field; the versions found.
+/// Reads a step, checks every field, and returns the versions.
 pub(crate) fn versions(store: &FieldStore, step: &Step) -> Vec<u64> {
     let version = |field: isotach_fields::Result<isotach_fields::Field>| {
         let field = field.unwrap();
@@ -153,7 +153,7 @@ pub(crate) fn check(store: &FieldStore, step: Step) {
     assert!(found.iter().all(|version| *version >= step.version), "{step:?} was flushed, found {found:?}");
 }
 
-/// One number for everything that the dataset lists.
+/// A digest of everything that the store lists.
 pub(crate) fn digest(store: &FieldStore) {
     let everything: Request = "".parse().unwrap();
     let listed = store.list(&everything, ListOptions::default()).unwrap();

@@ -1,4 +1,4 @@
-//! A transaction for each step: whoever follows sees all of a step or nothing of it.
+//! A transaction for each step: followers see all of a step or nothing of it.
 
 use std::{
     collections::HashMap,
@@ -47,7 +47,7 @@ fn followers_see_all_fields_of_a_transaction_or_none() {
     assert!(commits > 3 && reads > 0 && checked > 0);
 }
 
-/// Archives each step in a transaction; one in four is given up, and archived again in the next.
+/// Archives each step in a transaction. One in four is dropped and archived again in the next.
 pub(crate) fn archive(uri: &str, writer: u64) {
     let store = open(uri);
     let stop = stop_flag();

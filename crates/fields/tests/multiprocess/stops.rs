@@ -1,4 +1,4 @@
-//! A process that is stopped in the midst of its work, and goes on later.
+//! A process that is stopped in the middle of its work, and continues later.
 
 use std::{thread, time::Duration};
 
@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use crate::{ONE, field::Step, kills::Random, launcher::Child, number, roles};
 
 const WRITERS: u64 = 4;
-/// What the others do while one is stopped: enough for the log to need runs.
+/// The flushes of the others while one is stopped: enough for the log to need runs.
 const FLUSHES: u64 = 40;
 
 #[test]
@@ -30,7 +30,7 @@ fn a_stopped_writer_delays_no_other_process_and_goes_on_later() {
             writers[other].wait_flushed(next);
             others += FLUSHES;
         }
-        // One who comes while it is stopped sees all that anyone has flushed.
+        // A process that starts meanwhile sees everything that was flushed.
         for (number, writer) in writers.iter_mut().enumerate() {
             let Some(last) = writer.last_flushed() else { continue };
             roles::check(&roles::open(&uri), Step::nth(number as u64, last, ONE));

@@ -1,4 +1,4 @@
-//! What FDB's configuration files come to: every key is honoured, noted or refused.
+//! The conversion of FDB's configuration files: every key is honoured, noted or refused.
 
 use super::*;
 use crate::{Action, Config, Spread};

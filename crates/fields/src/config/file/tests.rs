@@ -1,4 +1,4 @@
-//! What files mean, and how their mistakes are told.
+//! The meaning of configuration files, and the messages about their mistakes.
 
 use super::*;
 
