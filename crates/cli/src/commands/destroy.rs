@@ -98,7 +98,8 @@ impl Stored {
     /// None if the pool holds no field store.
     fn in_pool(pool: &dyn Pool) -> Outcome<Option<Self>> {
         let store = FieldStore::open(&Config::single(pool.uri()), &context::registry());
-        let found = store.and_then(|store| Ok((store.status(&Request::new())?, store.snapshot_only_datasets()?)));
+        let found =
+            store.and_then(|store| Ok((store.status(&Request::new())?, store.snapshot_only_datasets()?)));
         match found {
             Ok((datasets, kept)) => Ok(Some(Self { datasets, kept })),
             Err(FieldsError::NotAStore { .. } | FieldsError::Object(ObjectError::NotFound { .. })) => {

@@ -39,7 +39,7 @@ pub(crate) fn run(target: &StoreFlags, flags: &PurgeFlags) -> Outcome {
     let store = if flags.doit { context::open(target)? } else { context::open_read_only(target)? };
     requests.for_each(&store, Match::Partial, |request| {
         let steps = Steps::new();
-        let answer = store.purge_with_progress(request, flags.doit, &|done, total| steps.reach(done, total));
+        let answer = store.purge_with_progress(request, flags.doit, &|done, total| steps.set(done, total));
         steps.finish();
         let answer = answer.map_err(failed)?;
         if flags.json {

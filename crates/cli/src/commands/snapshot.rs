@@ -55,7 +55,7 @@ pub(crate) fn run(target: &StoreFlags, flags: &SnapshotFlags) -> Outcome {
                 check_whole_datasets(store.schema(), request, "snapshots are of")?;
                 let steps = Steps::new();
                 let snapshot =
-                    store.snapshot_with_progress(request, name, &|done, total| steps.reach(done, total));
+                    store.snapshot_with_progress(request, name, &|done, total| steps.set(done, total));
                 steps.finish();
                 let snapshot = snapshot?;
                 let datasets = count(snapshot.datasets.len() as u64, "dataset");
