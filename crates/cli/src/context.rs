@@ -128,8 +128,8 @@ pub(crate) fn configuration(target: &StoreFlags) -> Outcome<(Config, Source)> {
         // Every error is a usage error: the user has to correct the file, or the name of it.
         Source::File { path, given_by } => Config::read(path).map_err(|error| match error {
             // The file does not exist or cannot be read.
-            error @ FieldsError::Object(_) => Failure::from(error).as_usage().about(given_by),
-            error => Failure::from(error).as_usage(),
+            error @ FieldsError::Object(_) => Failure::from(error).into_usage().about(given_by),
+            error => Failure::from(error).into_usage(),
         })?,
     };
     let registry = registry();
@@ -304,7 +304,7 @@ pub(crate) fn not_opened(error: FieldsError, config: &Config, source: &Source) -
                 None => Failure::failed(message),
             }
         }
-        error => Failure::from(error).as_failed(),
+        error => Failure::from(error).into_failed(),
     }
 }
 

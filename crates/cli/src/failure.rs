@@ -60,7 +60,7 @@ impl Failure {
     }
 
     /// This failure as a usage error.
-    pub(crate) fn as_usage(self) -> Self {
+    pub(crate) fn into_usage(self) -> Self {
         match self {
             Self::Failed(message) => Self::Usage(message),
             other => other,
@@ -68,7 +68,7 @@ impl Failure {
     }
 
     /// This failure as one that is no usage error.
-    pub(crate) fn as_failed(self) -> Self {
+    pub(crate) fn into_failed(self) -> Self {
         match self {
             Self::Usage(message) => Self::Failed(message),
             other => other,

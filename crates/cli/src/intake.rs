@@ -188,7 +188,7 @@ impl MessageError {
     fn from_store(error: FieldsError) -> Self {
         match error {
             FieldsError::Key(error) => Self::Message(Failure::failed(error)),
-            error => Self::Store(Failure::from(error).as_failed()),
+            error => Self::Store(Failure::from(error).into_failed()),
         }
     }
 }
@@ -360,7 +360,7 @@ impl<'f> Session<'f> {
         let length = bytes.len() as u64;
         if self.is_checking {
             let stored = self.store.locate(key);
-            let failed = |error| MessageError::Store(Failure::from(error).as_failed());
+            let failed = |error| MessageError::Store(Failure::from(error).into_failed());
             if stored.map_err(failed)?.is_some() {
                 self.audit.add_stored(self.store.schema(), key);
             }
@@ -401,7 +401,7 @@ impl<'f> Session<'f> {
             Some(transaction) => transaction.commit(),
             None => self.store.flush(),
         };
-        flushed.map_err(|error| Failure::from(error).as_failed())?;
+        flushed.map_err(|error| Failure::from(error).into_failed())?;
         self.storing += begin.elapsed();
         let pending = mem::take(&mut self.pending);
         self.flushed.fields += pending.fields;

@@ -165,7 +165,7 @@ impl<'c> EditedCopy<'c> {
     fn copy(&mut self, request: &Request) -> Outcome<CopyReport> {
         let mut report = CopyReport::default();
         self.for_each(request, |this, key, message| {
-            this.to.archive(key, message).map_err(|error| Failure::from(error).as_failed())?;
+            this.to.archive(key, message).map_err(|error| Failure::from(error).into_failed())?;
             report.fields += 1;
             report.bytes += message.len() as u64;
             Ok(())
@@ -177,7 +177,7 @@ impl<'c> EditedCopy<'c> {
     /// Checks whether the fields of a request would replace others.
     fn check(&mut self, request: &Request) -> Outcome {
         self.for_each(request, |this, key, _| {
-            let stored = this.to.locate(key).map_err(|error| Failure::from(error).as_failed())?;
+            let stored = this.to.locate(key).map_err(|error| Failure::from(error).into_failed())?;
             if stored.is_some() {
                 this.audit.add_stored(this.to.schema(), key);
             }

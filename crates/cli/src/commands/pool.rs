@@ -50,7 +50,7 @@ pub(crate) fn run(target: &StoreFlags, flags: &PoolFlags) -> Outcome {
         PoolAction::Create => {
             let uri = only_uri(target)?;
             let created = registry.engine(uri.scheme())?.create_pool(&uri);
-            created.map_err(|error| Failure::from(error).as_failed())?;
+            created.map_err(|error| Failure::from(error).into_failed())?;
             print_created(flags.json, "pool", &uri.to_string())
         }
         PoolAction::Show => show(&*open(target)?, flags.json),
@@ -68,7 +68,7 @@ pub(crate) fn run(target: &StoreFlags, flags: &PoolFlags) -> Outcome {
 /// Opens the pool of the configuration.
 pub(crate) fn open(target: &StoreFlags) -> Outcome<Arc<dyn Pool>> {
     let uri = only_uri(target)?;
-    context::registry().open_pool(&uri).map_err(|error| Failure::from(error).as_failed())
+    context::registry().open_pool(&uri).map_err(|error| Failure::from(error).into_failed())
 }
 
 fn uris(target: &StoreFlags) -> Outcome<BTreeSet<PoolUri>> {
@@ -105,7 +105,7 @@ fn list(target: &StoreFlags, as_json: bool) -> Outcome {
     let registry = context::registry();
     let mut table = Table::new(["pool", "containers", "used", "free"]).right(&[1, 2, 3]);
     for uri in uris(target)? {
-        let pool = registry.open_pool(&uri).map_err(|error| Failure::from(error).as_failed())?;
+        let pool = registry.open_pool(&uri).map_err(|error| Failure::from(error).into_failed())?;
         let (containers, usage) = (pool.list_containers()?.len(), pool.usage()?);
         let (uri, used, free) = (uri.to_string(), usage.used, usage.free);
         match as_json {

@@ -26,7 +26,7 @@ fn init_keeps_an_existing_store_and_refuses_another_schema() {
 fn a_mistake_in_a_schema_is_reported_with_file_line_and_column() {
     let store = Store::absent();
     let schema = store.file("schema.txt", b"[ class\n  [ type [ step ]]");
-    store.run(["init", "--schema", &schema]).fails_with(2, &[&format!("{}:2:19: expected ", schema)]);
+    store.run(["init", "--schema", &schema]).fails_with(2, &[&format!("{schema}:2:19: expected ")]);
     assert!(!store.path().exists());
 }
 

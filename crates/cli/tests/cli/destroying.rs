@@ -5,8 +5,7 @@ use crate::support::{KEY, Store};
 const CURE: &str = "`isotach wipe` removes datasets; --force removes this anyway";
 
 fn store_with_a_field() -> Store {
-    let store = Store::with_field(0, b"field");
-    store
+    Store::with_field(0, b"field")
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn a_key_set_to_off_is_refused_by_commands_that_change_fields() {
     let file = store.file("raw", b"other");
     for filter in ["--include-filter", "--exclude-filter"] {
         let (key, file) = (format!("{KEY},step=6"), &file);
-        store.run(["write", filter, "step=off", "--key", &key, &file]).fails_with(2, &[filter, "step", why]);
+        store.run(["write", filter, "step=off", "--key", &key, file]).fails_with(2, &[filter, "step", why]);
     }
     assert_eq!(store.count(), 1);
     assert_eq!(store.ok(["list", "class=off"]).text().lines().count(), 1);

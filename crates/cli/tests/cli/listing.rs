@@ -67,7 +67,7 @@ fn a_request_without_all_minimum_keys_is_refused() {
         .fails(2, "the request lacks class, expver, date, which --minimum-keys requires");
     let requests =
         store.file("requests", b"retrieve,class=rd,expver=test,date=20240101\nretrieve,class=rd\n");
-    let said = store.run(["list", &least, "-f", &requests]);
+    let said = store.run(["list", least, "-f", &requests]);
     said.fails_with(2, &["requests:2: the request lacks expver, date"]);
     for least in [least, "--minimum-keys="] {
         let said = store.ok(["list", least, "class=rd,expver=test,date=20240101"]);

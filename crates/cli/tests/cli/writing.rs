@@ -78,7 +78,7 @@ fn empty_input_replaces_no_field() {
         store.feed(["write", "--key", &key, input], b"").fails(1, &format!("{name}: {expected}"));
     }
     for command in ["write", "adopt"] {
-        store.run([&command, "--key", &key, &empty]).fails(1, &format!("{}: {expected}", empty));
+        store.run([command, "--key", &key, &empty]).fails(1, &format!("{empty}: {expected}"));
     }
     assert_eq!(store.read(&key), b"good");
 }
@@ -130,7 +130,7 @@ fn adopted_files_are_read_in_place_and_survive_a_wipe() {
     same_bytes(&store.read(&format!("{MESSAGE},step=0/6")), &good.concat());
     let listed = store.ok(["list", "--json"]);
     let first: serde_json::Value = serde_json::from_str(listed.text().lines().next().unwrap()).unwrap();
-    assert_eq!(first["location"], format!("file:{}", file));
+    assert_eq!(first["location"], format!("file:{file}"));
     assert_eq!(first["offset"], 2);
     store.ok(["wipe", "class=rd", "--doit"]);
     assert_eq!(store.count(), 0);

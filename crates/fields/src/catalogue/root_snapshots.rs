@@ -110,7 +110,7 @@ impl Root {
     pub(crate) fn wiped(&self) -> Result<Vec<(Label, Entry)>> {
         let (mut all, mut wiped) = (Vec::new(), Vec::new());
         self.for_each_snapshot_dataset(|of, text, record| {
-            all.push((of.to_owned(), text.to_owned(), record))
+            all.push((of.to_owned(), text.to_owned(), record));
         })?;
         for (of, text, record) in all {
             let damaged = || self.corrupt(&format!("dataset {text} of snapshot {of}"));

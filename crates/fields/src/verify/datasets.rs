@@ -214,7 +214,7 @@ impl VerifiedPart {
             (Orphan::Used(text, record), Some(root)) => self.damage.extend(compare(root, &text, &record)?),
             (Orphan::Used(..), None) => {}
             (Orphan::Closed(label, error), _) => {
-                self.closed(label, &error, root.is_some(), options, meter)?
+                self.closed(label, &error, root.is_some(), options, meter)?;
             }
         }
         Ok(())

@@ -208,9 +208,7 @@ impl Player {
         name: &str,
         open: impl FnOnce(&dyn Container) -> Result<std::sync::Arc<dyn Container>>,
     ) -> Option<Vec<(Key, Value)>> {
-        if self.container.facets().snapshots.is_none() {
-            return None;
-        }
+        self.container.facets().snapshots?;
         let call = self.recorder.call(name, &[]);
         let keys: Vec<Key> = group.entries().collect();
         let look = |container: &dyn Container| {
