@@ -1,4 +1,4 @@
-//! Gives the library the name that programs which were linked with DAOS's look for.
+//! Gives the library the name that programs linked with DAOS's library search for.
 
 fn main() {
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libdaos.so.2");

@@ -4,11 +4,11 @@ use core::ffi::c_int;
 
 /// The version of the layout of access control lists.
 pub const DAOS_ACL_VERSION: u16 = 1;
-/// How many bytes the name of a principal has at most, without the zero that ends it.
+/// The most bytes that the name of a principal has, without the zero that ends it.
 pub const DAOS_ACL_MAX_PRINCIPAL_LEN: usize = 255;
-/// How many bytes of entries a list has at most.
+/// The most bytes that of entries a list has.
 pub const DAOS_ACL_MAX_ACE_LEN: usize = 65_536;
-/// How many bytes the text of an entry has at most.
+/// The most bytes that the text of an entry has.
 pub const DAOS_ACL_MAX_ACE_STR_LEN: usize = DAOS_ACL_MAX_PRINCIPAL_LEN + 64;
 
 /// The owner, in text.

@@ -72,7 +72,7 @@ pub const OID_FMT_TYPE_SHIFT: u32 = 56;
 pub const OC_REDUN_SHIFT: u32 = 24;
 /// The number of groups that means as many as there is room for.
 pub const MAX_NUM_GROUPS: u32 = 0xffff;
-/// How many bytes the name of a class has at most, with the zero that ends it.
+/// The most bytes that the name of a class has, with the zero that ends it.
 pub const MAX_OBJ_CLASS_NAME_LEN: usize = 24;
 
 /// The class with the given redundancy and number of groups.

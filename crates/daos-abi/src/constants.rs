@@ -113,7 +113,7 @@ pub const DAOS_SNAP_OPT_CR: c_int = 1;
 /// Make the table of the object identifiers of a snapshot.
 pub const DAOS_SNAP_OPT_OIT: c_int = 2;
 
-/// How many bytes the mark of an object identifier in such a table has at most.
+/// The most bytes that the mark of an object identifier in such a table has.
 pub const DAOS_OIT_MARKER_MAX_LEN: u64 = 32;
 
 /// The last epoch.

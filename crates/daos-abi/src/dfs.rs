@@ -7,17 +7,17 @@ use crate::info::daos_prop_t;
 use crate::properties::DAOS_PROP_MAX_LABEL_BUF_LEN;
 use crate::types::{daos_obj_id_t, daos_oclass_id_t, daos_range_t, daos_size_t, uuid_t};
 
-/// How many bytes a name has at most.
+/// The most bytes that a name has.
 pub const DFS_MAX_NAME: usize = 255;
-/// How many bytes a path has at most, with the zero that ends it.
+/// The most bytes that a path has, with the zero that ends it.
 pub const DFS_MAX_PATH: usize = 4096;
-/// How many bytes the name of an extended attribute has at most.
+/// The most bytes that the name of an extended attribute has.
 pub const DFS_MAX_XATTR_NAME: usize = 255;
-/// How many bytes the value of an extended attribute has at most.
+/// The most bytes that the value of an extended attribute has.
 pub const DFS_MAX_XATTR_LEN: usize = 65_536;
-/// How many bytes a chunk has where nothing else is said.
+/// The number of bytes a chunk has where nothing else is said.
 pub const DFS_DEFAULT_CHUNK_SIZE: u64 = 1_048_576;
-/// How many bytes hints have at most, with the zero that ends them.
+/// The most bytes that hints have, with the zero that ends them.
 pub const DAOS_CONT_HINT_MAX_LEN: usize = 128;
 
 /// Mounts by whole paths: no directories are kept open.
@@ -104,13 +104,13 @@ pub struct duns_attr_t {
 
 /// A path without `daos:` names pool and container.
 pub const DUNS_NO_PREFIX: u32 = 1;
-/// Of a path only the last part is looked at.
+/// Of a path only the last part is checked.
 pub const DUNS_NO_REVERSE_LOOKUP: u32 = 2;
 /// It is no path of the system's.
 pub const DUNS_NO_CHECK_PATH: u32 = 4;
 /// The extended attribute of a path that says what it leads to.
 pub const DUNS_XATTR_NAME: &core::ffi::CStr = c"user.daos";
-/// How many bytes the value of that has at most.
+/// The most bytes that the value of that has.
 pub const DUNS_MAX_XATTR_LEN: usize = 170;
 
 const _: () = {

@@ -15,7 +15,7 @@ pub struct d_list_t {
     pub prev: *mut d_list_t,
 }
 
-/// Tells of a record.
+/// What the caller does with a record.
 pub type d_hash_rec_op = Option<unsafe extern "C" fn(*mut d_hash_table, *mut d_list_t)>;
 
 /// The program's functions; only the first must be there.
@@ -68,7 +68,7 @@ pub struct d_hash_table {
 pub const D_HASH_FT_NOLOCK: u32 = 1;
 /// The lock is a mutex.
 pub const D_HASH_FT_MUTEX: u32 = 2;
-/// The lock tells readers from writers.
+/// The lock distinguishes readers from writers.
 pub const D_HASH_FT_RWLOCK: u32 = 4;
 /// The table does not refer to its records: who is the last that does takes a record out.
 pub const D_HASH_FT_EPHEMERAL: u32 = 8;

@@ -76,7 +76,7 @@ pub struct daos_rebuild_status {
     pub rs_obj_nr: u64,
     /// How many records were rebuilt.
     pub rs_rec_nr: u64,
-    /// How many bytes were rebuilt.
+    /// The bytes that were rebuilt.
     pub rs_size: u64,
 }
 
@@ -216,7 +216,7 @@ pub struct daos_acl {
     pub dal_ver: u16,
     /// Nothing.
     pub dal_reserv: u16,
-    /// How many bytes of entries follow.
+    /// The number of bytes of entries that follow.
     pub dal_len: u32,
     /// The entries.
     pub dal_ace: [u8; 0],
@@ -230,7 +230,7 @@ pub struct daos_ace {
     pub dae_access_types: u8,
     /// One of the `DAOS_ACL_*` principal numbers.
     pub dae_principal_type: u8,
-    /// How many bytes the name takes, its zero and padding to eight bytes included.
+    /// The number of bytes the name takes, its zero and padding to eight bytes included.
     pub dae_principal_len: u16,
     /// A set of `DAOS_ACL_FLAG_*` flags.
     pub dae_access_flags: u16,

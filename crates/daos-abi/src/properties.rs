@@ -1,8 +1,8 @@
 //! Numbers of pool and container properties, and of their values.
 
-/// How many bytes a label has at most, without the zero that ends it.
+/// The most bytes that a label has, without the zero that ends it.
 pub const DAOS_PROP_LABEL_MAX_LEN: usize = 127;
-/// How many bytes a label has at most, with the zero that ends it.
+/// The most bytes that a label has, with the zero that ends it.
 pub const DAOS_PROP_MAX_LABEL_BUF_LEN: usize = DAOS_PROP_LABEL_MAX_LEN + 1;
 /// How many properties a list holds at most.
 pub const DAOS_PROP_ENTRIES_MAX_NR: u32 = 128;
@@ -78,7 +78,7 @@ pub const DAOS_PROP_CO_LAYOUT_TYPE: u32 = 0x1002;
 pub const DAOS_PROP_CO_LAYOUT_VER: u32 = 0x1003;
 /// The kind of checksum.
 pub const DAOS_PROP_CO_CSUM: u32 = 0x1004;
-/// How many bytes one checksum covers.
+/// The number of bytes one checksum covers.
 pub const DAOS_PROP_CO_CSUM_CHUNK_SIZE: u32 = 0x1005;
 /// Whether servers verify checksums too.
 pub const DAOS_PROP_CO_CSUM_SERVER_VERIFY: u32 = 0x1006;

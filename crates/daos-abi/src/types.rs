@@ -70,7 +70,7 @@ pub struct daos_epoch_range_t {
 pub struct d_iov_t {
     /// Where it is.
     pub iov_buf: *mut c_void,
-    /// How many bytes it can hold.
+    /// The number of bytes it can hold.
     pub iov_buf_len: u64,
     /// How many of them are data.
     pub iov_len: u64,
@@ -182,7 +182,7 @@ pub struct daos_array_stbuf_t {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct daos_key_desc_t {
-    /// How many bytes of the listing's buffer the key takes.
+    /// The number of bytes of the listing's buffer the key takes.
     pub kd_key_len: daos_size_t,
     /// The kind of entry, for listings that mix kinds.
     pub kd_val_type: u32,
@@ -204,7 +204,7 @@ pub struct daos_anchor_t {
     pub da_buf: [u8; DAOS_ANCHOR_BUF_MAX],
 }
 
-/// How many bytes of an anchor the library may use.
+/// The bytes of an anchor that the library may use.
 pub const DAOS_ANCHOR_BUF_MAX: usize = 104;
 
 impl Default for daos_anchor_t {
@@ -225,7 +225,7 @@ pub struct daos_event_t {
     pub ev_debug: u64,
 }
 
-/// What is called when an event is complete, with an argument, the event and its result; gives a result, too.
+/// What is called when an event is complete, with an argument, the event and its result; returns a result, too.
 pub type daos_event_comp_cb_t = Option<unsafe extern "C" fn(*mut c_void, *mut daos_event_t, c_int) -> c_int>;
 
 const _: () = {

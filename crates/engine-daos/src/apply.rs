@@ -1,18 +1,18 @@
-//! Changes as calls of DAOS's.
+//! Applying changes by calls of DAOS.
 
 use isotach_object::{Cell, ObjectId, ObjectType};
 
 use crate::{
-    changes::{Change, Changes, ObjectChanges},
+    changes::{CellChange, Changes, ObjectChanges},
     edits::{Edit, Effect, effect},
     failure::{InStep, Step},
-    ffi::{Operation, Part, Tx, Update, Write},
+    ffi::{AkeyUpdate, Operation, Tx, Update, Write},
     keys::{self, MARK, MARKED, ONLY, RECORDS, SIZE, VALUE, suffixed},
     read,
     space::Space,
 };
 
-/// Does all changes in a transaction.
+/// Makes all changes in a transaction.
 pub(crate) fn changes(space: &Space, tx: &Tx, changes: &Changes) -> Step<()> {
     changes.objects.iter().try_for_each(|(object, changes)| {
         clearing(space, Some(tx), *object, changes)?;
@@ -23,7 +23,7 @@ pub(crate) fn changes(space: &Space, tx: &Tx, changes: &Changes) -> Step<()> {
     })
 }
 
-/// Removes what goes before cells change.
+/// Makes the removals that come before changes of cells.
 pub(crate) fn clearing(
     space: &Space,
     tx: Option<&Tx>,
@@ -45,13 +45,13 @@ pub(crate) fn clearing(
     })
 }
 
-/// Whether a change of one cell is one call of DAOS's, so that it needs no transaction to be seen whole.
-pub(crate) fn is_one_call(space: &Space, object: ObjectId, change: &Change) -> bool {
+/// Whether a change of one cell is one call of DAOS, and so atomic without a transaction.
+pub(crate) fn is_one_call(space: &Space, object: ObjectId, change: &CellChange) -> bool {
     match change {
-        // Records that a value comes after must go.
-        Change::Value(_) => object.otype() == ObjectType::KeyValue,
-        Change::Removed => true,
-        Change::Bytes { edits, .. } => match edits.as_slice() {
+        // A value replaces records, which have to be removed.
+        CellChange::Value(_) => object.otype() == ObjectType::KeyValue,
+        CellChange::Removed => true,
+        CellChange::Bytes { edits, .. } => match edits.as_slice() {
             [Edit::Write { offset, data }] if object.otype() == ObjectType::Array => {
                 let end = offset + data.len() as u64;
                 !data.is_empty() && offset / space.chunk == (end - 1) / space.chunk
@@ -65,7 +65,7 @@ pub(crate) fn is_one_call(space: &Space, object: ObjectId, change: &Change) -> b
 pub(crate) fn put<'d>(space: &Space, tx: Option<&Tx>, cell: &Cell<'d>, value: &'d [u8]) -> Step<Update<'d>> {
     let object = space.object(space.id(cell.object)).in_step(|| space.naming("write", cell))?;
     let (dkey, akey) = keys::of_value(cell);
-    let value = Part::Value { akey: akey.into(), bytes: space.format.encoded(value) };
+    let value = AkeyUpdate::Value { akey: akey.into(), bytes: space.format.encoded(value) };
     Ok(Update::new(&object, tx, dkey, vec![value]))
 }
 
@@ -81,17 +81,17 @@ pub(crate) fn remove(space: &Space, tx: Option<&Tx>, cell: &Cell<'_>) -> Step<()
     removed.in_step(|| space.naming("remove a key of", cell))
 }
 
-/// Does the change of one cell in a transaction.
-pub(crate) fn one(space: &Space, tx: &Tx, cell: &Cell<'_>, change: &Change) -> Step<()> {
+/// Changes one cell in a transaction.
+pub(crate) fn one(space: &Space, tx: &Tx, cell: &Cell<'_>, change: &CellChange) -> Step<()> {
     match change {
-        Change::Value(value) => {
+        CellChange::Value(value) => {
             if cell.object.otype() == ObjectType::General {
                 remove_records(space, tx, cell)?;
             }
             put(space, Some(tx), cell, value)?.run().in_step(|| space.naming("write", cell))
         }
-        Change::Removed => remove(space, Some(tx), cell),
-        Change::Bytes { is_new, edits } => {
+        CellChange::Removed => remove(space, Some(tx), cell),
+        CellChange::Bytes { is_new, edits } => {
             let stored = if *is_new { None } else { read::extent(space, Some(tx), cell)? };
             match effect(stored, edits) {
                 None => Ok(()),
@@ -102,7 +102,7 @@ pub(crate) fn one(space: &Space, tx: &Tx, cell: &Cell<'_>, change: &Change) -> S
     }
 }
 
-/// Removes the records of a cell, if it has some.
+/// Removes the records of a cell, if any.
 fn remove_records(space: &Space, tx: &Tx, cell: &Cell<'_>) -> Step<()> {
     if read::extent(space, Some(tx), cell)?.is_none() {
         return Ok(());
@@ -128,28 +128,28 @@ fn array(space: &Space, tx: &Tx, cell: &Cell<'_>, effect: &Effect<'_>) -> Step<(
         Write::new(&array, Some(tx), *offset, *data).run().in_step(what)?;
     }
     match effect.size {
-        // DAOS knows how large an array is from its last byte.
+        // DAOS derives the size of an array from its last byte.
         size if effect.ends_in_hole => Write::new(&array, Some(tx), size - 1, &[0][..]).run().in_step(what),
         0 => mark(space, tx, cell),
         _ => Ok(()),
     }
 }
 
-/// Says that an array of no bytes is there.
+/// Stores the mark of an array of no bytes.
 fn mark(space: &Space, tx: &Tx, cell: &Cell<'_>) -> Step<()> {
     let what = || space.naming("write", cell);
     let object = space.object(space.id(cell.object)).in_step(what)?;
-    let mark = Part::Value { akey: ONLY.into(), bytes: MARKED.into() };
+    let mark = AkeyUpdate::Value { akey: ONLY.into(), bytes: MARKED.into() };
     Update::new(&object, Some(tx), MARK, vec![mark]).run().in_step(what)
 }
 
-/// Edits records, of which so many bytes are stored.
+/// Edits records, given the number of stored bytes.
 fn records(space: &Space, tx: &Tx, cell: &Cell<'_>, stored: Option<u64>, effect: &Effect<'_>) -> Step<()> {
     let what = || space.naming("write bytes of", cell);
     let object = space.object(space.id(cell.object)).in_step(what)?;
     let akey = suffixed(cell.akey, RECORDS);
     match stored {
-        // A value that was there goes, with what is left of records from before it.
+        // An existing value is removed, with remains of earlier records.
         None => {
             let akeys = [VALUE, RECORDS].map(|suffix| suffixed(cell.akey, suffix));
             object.punch_akeys(Some(tx), cell.dkey, &akeys.each_ref().map(Vec::as_slice)).in_step(what)?;
@@ -158,16 +158,16 @@ fn records(space: &Space, tx: &Tx, cell: &Cell<'_>, stored: Option<u64>, effect:
             let mut ranges = effect.holes.clone();
             ranges.extend(effect.cut.map(|cut| (cut, stored - cut)));
             if !ranges.is_empty() {
-                let punch = vec![Part::Punch { akey: akey.as_slice().into(), ranges }];
+                let punch = vec![AkeyUpdate::Punch { akey: akey.as_slice().into(), ranges }];
                 Update::new(&object, Some(tx), cell.dkey, punch).run().in_step(what)?;
             }
         }
     }
     let size = effect.size.to_le_bytes().to_vec();
-    let mut parts = vec![Part::Value { akey: suffixed(cell.akey, SIZE).into(), bytes: size.into() }];
+    let mut parts = vec![AkeyUpdate::Value { akey: suffixed(cell.akey, SIZE).into(), bytes: size.into() }];
     if !effect.writes.is_empty() {
         let extents = effect.writes.iter().map(|(offset, data)| (*offset, (*data).into())).collect();
-        parts.push(Part::Records { akey: akey.into(), extents });
+        parts.push(AkeyUpdate::Records { akey: akey.into(), extents });
     }
     Update::new(&object, Some(tx), cell.dkey, parts).run().in_step(what)
 }

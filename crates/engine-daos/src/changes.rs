@@ -1,4 +1,4 @@
-//! Changes that wait: for each cell what is to become of it, objects in the order in which they were first named.
+//! Waiting changes: the outcome for each cell, with objects in the order of their first change.
 
 use std::collections::BTreeSet;
 
@@ -7,16 +7,16 @@ use isotach_object::{Cell, ObjectId, Update};
 
 use crate::edits::Edit;
 
-/// What a change costs besides its bytes.
+/// The memory of a change besides its bytes.
 const CHANGE: usize = 100;
 
-/// What is to become of a cell.
+/// The change of a cell.
 #[derive(Debug)]
-pub(crate) enum Change {
+pub(crate) enum CellChange {
     Value(Vec<u8>),
     Removed,
     Bytes {
-        /// Whether what is stored there is dropped first.
+        /// Whether the stored content is removed first.
         is_new: bool,
         edits: Vec<Edit>,
     },
@@ -25,26 +25,26 @@ pub(crate) enum Change {
 /// A distribution key and an attribute key, as in [`Cell`].
 pub(crate) type Keys = (Vec<u8>, Vec<u8>);
 
-/// What is to become of an object: first all of it goes, or distribution keys do, and then cells change.
+/// The changes of an object: first the whole object or distribution keys are removed, and then cells change.
 #[derive(Debug, Default)]
 pub(crate) struct ObjectChanges {
     pub(crate) is_destroyed: bool,
     pub(crate) dkeys: BTreeSet<Vec<u8>>,
-    pub(crate) cells: IndexMap<Keys, Change>,
+    pub(crate) cells: IndexMap<Keys, CellChange>,
 }
 
 /// Changes of several objects.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) objects: IndexMap<ObjectId, ObjectChanges>,
-    /// About how many bytes they take.
+    /// Their approximate size in bytes.
     pub(crate) bytes: usize,
-    /// How many updates they were made of.
+    /// The number of their updates.
     pub(crate) updates: usize,
 }
 
 impl Changes {
-    /// What these updates come to, one after the other.
+    /// The result of these updates, one after the other.
     pub(crate) fn of(updates: &[Update<'_>]) -> Self {
         let mut changes = Self::default();
         updates.iter().for_each(|update| changes.add(update));
@@ -63,9 +63,9 @@ impl Changes {
         match *update {
             Update::Put { cell, value } => {
                 self.bytes += value.len();
-                object.cells.insert(keys(&cell), Change::Value(value.to_vec()));
+                object.cells.insert(keys(&cell), CellChange::Value(value.to_vec()));
             }
-            Update::Remove { cell } => drop(object.cells.insert(keys(&cell), Change::Removed)),
+            Update::Remove { cell } => drop(object.cells.insert(keys(&cell), CellChange::Removed)),
             Update::Write { cell, offset, data } => {
                 self.bytes += data.len();
                 object.edit(&cell, Edit::Write { offset, data: data.to_vec() });
@@ -88,24 +88,25 @@ impl ObjectChanges {
         self.is_destroyed || self.dkeys.contains(dkey)
     }
 
-    /// A write or a size: a value that is there goes.
+    /// A write or a size, which removes an existing value.
     fn edit(&mut self, cell: &Cell<'_>, edit: Edit) {
         let is_new = self.is_gone(cell.dkey);
-        match self.cells.entry(keys(cell)).or_insert_with(|| Change::Bytes { is_new, edits: Vec::new() }) {
-            Change::Bytes { edits, .. } => append(edits, edit),
-            other => *other = Change::Bytes { is_new: true, edits: vec![edit] },
+        match self.cells.entry(keys(cell)).or_insert_with(|| CellChange::Bytes { is_new, edits: Vec::new() })
+        {
+            CellChange::Bytes { edits, .. } => append(edits, edit),
+            other => *other = CellChange::Bytes { is_new: true, edits: vec![edit] },
         }
     }
 
-    /// A hole, which makes nothing, and nothing of a value.
+    /// A hole, which creates nothing and does not change a value.
     fn punch(&mut self, cell: &Cell<'_>, edit: Edit) {
-        if !matches!(self.cells.get(&keys(cell)), Some(Change::Value(_) | Change::Removed)) {
+        if !matches!(self.cells.get(&keys(cell)), Some(CellChange::Value(_) | CellChange::Removed)) {
             self.edit(cell, edit);
         }
     }
 }
 
-/// Adds an edit; a write that goes on where the last one ended becomes a part of it.
+/// Adds an edit. A write that continues at the end of the last one is merged with it.
 fn append(edits: &mut Vec<Edit>, edit: Edit) {
     match (edits.last_mut(), edit) {
         (Some(Edit::Write { offset, data }), Edit::Write { offset: next, data: more })

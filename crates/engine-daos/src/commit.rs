@@ -1,4 +1,4 @@
-//! Transactions: preconditions looked at and changes made at one epoch, again from the beginning where DAOS asks for it.
+//! Transactions: checks preconditions and makes changes at one epoch, and restarts if DAOS asks for it.
 
 use isotach_daos_abi::errors::{DER_TX_RESTART, DER_UNINIT};
 use isotach_engine_kit::context::Context;
@@ -6,20 +6,20 @@ use isotach_object::{Cell, Epoch, Error, Precondition, Result};
 
 use crate::{
     apply,
-    changes::{Change, Changes},
+    changes::{CellChange, Changes},
     failure::{InStep, Step, Stop, failed},
     ffi::{Der, Tx},
     read, snapshots,
     space::Space,
 };
 
-/// How long DAOS keeps what was replaced or removed, in its units of time: then it merges what no snapshot holds apart. A part of the 10 s
-/// and more that its sources name.
+/// How long DAOS is sure to keep replaced and removed data, in its units of time, before it merges states without a snapshot. A fraction of
+/// the 10 s and more in its sources.
 const KEPT: u64 = 8 * 16 * 1_000_000_000;
-/// How often a transaction begins anew. DAOS waits in between, longer each time.
-const MOST_ATTEMPTS: u32 = 200;
+/// The number of attempts of a transaction. DAOS waits before each, longer each time.
+const ATTEMPTS_MAX: u32 = 200;
 
-/// Makes changes at one epoch if preconditions hold there.
+/// Makes changes at one epoch if the preconditions hold there.
 pub(crate) fn commit(space: &Space, preconditions: &[Precondition<'_>], changes: &Changes) -> Result<Epoch> {
     if preconditions.is_empty() && changes.is_empty() {
         return space.epoch().map(Epoch);
@@ -33,37 +33,37 @@ pub(crate) fn commit(space: &Space, preconditions: &[Precondition<'_>], changes:
         apply::changes(space, tx, changes)
     })?;
     match committed.epoch() {
-        // Nothing came of the changes, so it never took place.
+        // The changes had no effect, so the transaction has no epoch.
         Err(Der(DER_UNINIT)) => space.epoch().map(Epoch),
-        told => {
+        result => {
             let what = format!("ask for the epoch of a commit to container {}", space.label);
-            told.context(|| what.clone()).map(Epoch).map_err(|error| error.after_decision(what))
+            result.context(|| what.clone()).map(Epoch).map_err(|error| error.after_decision(what))
         }
     }
 }
 
-/// Makes the change of one cell that is several calls of DAOS's.
-pub(crate) fn one_cell(space: &Space, cell: &Cell<'_>, change: &Change) -> Result<()> {
+/// Changes one cell by several calls of DAOS.
+pub(crate) fn one_cell(space: &Space, cell: &Cell<'_>, change: &CellChange) -> Result<()> {
     in_transaction(space, |tx| apply::one(space, tx, cell, change)).map(drop)
 }
 
-/// Whether the state at an epoch without a snapshot is still there.
+/// Whether the state at an epoch without a snapshot still exists.
 pub(crate) fn is_recent(epoch: Epoch, now: Epoch) -> bool {
     now.0.saturating_sub(epoch.0) < KEPT
 }
 
-/// Does something in a transaction and commits it.
+/// Runs steps in a transaction and commits it.
 pub(crate) fn in_transaction(space: &Space, act: impl Fn(&Tx) -> Step<()>) -> Result<Tx> {
     let what = || format!("commit to container {}", space.label);
     let tx = Tx::begin(&space.cont).context(what)?;
-    for _ in 0..MOST_ATTEMPTS {
+    for _ in 0..ATTEMPTS_MAX {
         match act(&tx).and_then(|()| tx.commit().in_step(what)) {
             Ok(()) => return Ok(tx),
             Err(Stop::Failed(error)) => return Err(error),
             Err(Stop::Restart) => tx.restart().context(what)?,
         }
     }
-    Err(failed(Der(DER_TX_RESTART), &format!("{}, {MOST_ATTEMPTS} times", what())))
+    Err(failed(Der(DER_TX_RESTART), &format!("{}, {ATTEMPTS_MAX} times", what())))
 }
 
 fn holds(space: &Space, in_tx: &Tx, precondition: &Precondition<'_>) -> Step<bool> {
@@ -82,7 +82,7 @@ fn holds(space: &Space, in_tx: &Tx, precondition: &Precondition<'_>) -> Step<boo
             if epoch.0 >= now {
                 return Ok(true);
             }
-            // It may have changed and been merged; of snapshots all is kept.
+            // The state may have changed and been merged. Snapshots are never merged.
             let is_kept =
                 || snapshots::list(space, None).map(|kept| kept.iter().any(|kept| kept.epoch == *epoch));
             if !is_recent(*epoch, Epoch(now)) && !is_kept()? {

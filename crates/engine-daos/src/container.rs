@@ -1,5 +1,5 @@
-//! A handle on a container, at present or in the past: checks the arguments, hands over what it has taken where it must, and asks
-//! the parts.
+//! A handle on a container, at present or in the past. It checks arguments, hands over pending updates where necessary, and calls
+//! the other modules.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,16 +11,15 @@ use isotach_object::{
 };
 
 use crate::{
-    CAPABILITIES,
     changes::Changes,
     commit::{self, is_recent},
     ffi::{self, Begun, Buffer, Tx},
     ids::Ids,
     keys::{check_akey, check_object},
     listing::{self, Objects},
-    options::{DEPTH, SCHEME},
+    options::{CAPABILITIES, DEPTH, SCHEME},
     pipeline::Pipeline,
-    read::{self, of_one_state},
+    read::{self, consistent_read},
     snapshots,
     space::Space,
     staging::DaosStaging,
@@ -41,7 +40,7 @@ pub(crate) struct DaosContainer {
 struct Past {
     tx: Tx,
     epoch: u64,
-    /// The snapshot that it is of, which the state itself does not know.
+    /// The snapshot of this state.
     snapshot: Option<Snapshot>,
 }
 
@@ -76,7 +75,7 @@ impl DaosContainer {
     }
 
     pub(crate) fn check_update(&self, update: &Update<'_>) -> Result<()> {
-        // Which classes there are the library is asked.
+        // The library knows the classes.
         self.space.check_process()?;
         update.check_for(SCHEME, CAPABILITIES.redundancy)?;
         check_object(update.object())?;
@@ -91,7 +90,7 @@ impl DaosContainer {
         check_object(cell.object)
     }
 
-    /// Hands over everything if something of these objects waits, so that the handle sees its own updates.
+    /// Hands over all pending updates if any is of these objects, so that the handle sees its own updates.
     fn hand_over_for(&self, mut objects: impl Iterator<Item = ObjectId>) -> Result<()> {
         self.space.check_process()?;
         let mut pipeline = self.pipeline();
@@ -111,7 +110,7 @@ impl DaosContainer {
         self.hand_over(&mut self.pipeline())
     }
 
-    /// Commits, behind what the handle has taken before.
+    /// Commits after the handle's earlier updates.
     pub(crate) fn commit_changes(
         &self,
         preconditions: &[Precondition<'_>],
@@ -126,7 +125,7 @@ impl DaosContainer {
         commit::commit(&self.space, preconditions, changes)
     }
 
-    /// Whether a read is of bytes that lie under one key at present, so that it needs no transaction to show one state.
+    /// Whether a read is of present bytes under one key, so that it is consistent without a transaction.
     fn is_begun_at_once(&self, cell: &Cell<'_>, offset: u64, length: usize) -> bool {
         let Some(end) = offset.checked_add(length as u64).filter(|end| *end <= i64::MAX as u64) else {
             return false;
@@ -153,7 +152,7 @@ fn check_limit(limit: usize) -> Result<()> {
     if limit == 0 { Err(Error::invalid("page of 0 entries", "at least 1")) } else { Ok(()) }
 }
 
-/// A read that is under way.
+/// A pending read.
 #[derive(Debug)]
 enum Pending {
     Begun { read: Begun<ffi::Read<'static>>, space: Arc<Space>, object: ObjectId, offset: u64 },
@@ -170,7 +169,7 @@ impl PendingRead for Pending {
                 if read.is_whole() {
                     return Ok(read.into_bytes());
                 }
-                // How many there were is not of the moment of the bytes.
+                // The reported number is not of the same moment as the bytes.
                 read_whole(&space, None, cell, offset, read.into_buffer())
             }
             Self::Ended(bytes) => Ok(bytes),
@@ -178,7 +177,7 @@ impl PendingRead for Pending {
     }
 }
 
-/// Reads what there is for a buffer, and cuts that off where it ends.
+/// Reads into a buffer, and truncates it to the read bytes.
 fn read_whole(
     space: &Space,
     past: Option<&Tx>,
@@ -255,13 +254,13 @@ impl Container for DaosContainer {
             check_object(cell.object)?;
         }
         self.hand_over_for(cells.iter().map(|cell| cell.object))?;
-        of_one_state(&self.space, self.tx(), cells.len(), |tx| read::values(&self.space, tx, cells))
+        consistent_read(&self.space, self.tx(), cells.len(), |tx| read::values(&self.space, tx, cells))
     }
 
     fn size_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>> {
         cells.iter().try_for_each(Self::check_cell)?;
         self.hand_over_for(cells.iter().map(|cell| cell.object))?;
-        of_one_state(&self.space, self.tx(), read::parts(cells), |tx| {
+        consistent_read(&self.space, self.tx(), read::parts(cells), |tx| {
             cells.iter().map(|cell| read::size(&self.space, tx, cell)).collect()
         })
     }

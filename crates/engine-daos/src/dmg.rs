@@ -1,4 +1,4 @@
-//! Making and removing pools: an administrator's work, which DAOS gives to the program `dmg` and not to its library.
+//! Creating and removing pools, which is an administrator's work: DAOS's program `dmg` does it, and its library does not.
 
 use std::process::{Command, Output};
 
@@ -6,20 +6,20 @@ use isotach_object::{Error, PoolUri, Result};
 
 use crate::options::Options;
 
-/// Makes a pool.
+/// Creates a pool.
 pub(crate) fn create(uri: &PoolUri, options: &Options) -> Result<()> {
     let size = format!("--size={}", options.size);
     dmg(uri, options, &["pool", "create", &size, &options.pool])
 }
 
-/// Removes a pool with everything in it, also while somebody is connected to it: this process may be.
+/// Removes a pool with everything in it, even while processes are connected to it, such as this one.
 pub(crate) fn destroy(uri: &PoolUri, options: &Options) -> Result<()> {
     dmg(uri, options, &["pool", "destroy", "--force", "--recursive", &options.pool])
 }
 
 fn dmg(uri: &PoolUri, options: &Options, arguments: &[&str]) -> Result<()> {
     if options.system.is_some() {
-        let expected = "no option system: `dmg` is told by its own configuration which system it is for";
+        let expected = "no option system: `dmg` reads its system from its own configuration";
         return Err(Error::invalid(format!("make or remove pool {uri}"), expected));
     }
     let command = format!("dmg {}", arguments.join(" "));

@@ -1,6 +1,6 @@
-//! Bytes that are edited: what a sequence of writes, punches and sizes comes to.
+//! Editing bytes: the result of a sequence of writes, punches and sizes.
 //!
-//! Inside a transaction of DAOS's nothing is read of what it writes, so what later edits do to earlier ones is worked out here.
+//! A transaction of DAOS does not read its own writes, so this module computes the effect of later edits on earlier ones.
 
 use std::collections::BTreeMap;
 
@@ -12,42 +12,42 @@ pub(crate) enum Edit {
     Punch { offset: u64, length: u64 },
 }
 
-/// What edits come to, in the order in which it has to be done.
+/// The result of edits, in the order of execution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Effect<'e> {
-    /// Where what was stored is cut off, if that is before its end.
+    /// The offset where stored bytes are cut off, if that is before their end.
     pub(crate) cut: Option<u64>,
-    /// Offsets and lengths of what is taken out, before the cut.
+    /// Offsets and lengths of the punched ranges before the cut.
     pub(crate) holes: Vec<(u64, u64)>,
-    /// What is written.
+    /// The written bytes.
     pub(crate) writes: Vec<(u64, &'e [u8])>,
-    /// The size in the end.
+    /// The final size.
     pub(crate) size: u64,
-    /// Whether nothing that is written, or stored and kept, is the last byte.
+    /// Whether the last byte is neither written nor stored.
     pub(crate) ends_in_hole: bool,
 }
 
-/// What edits of so many stored bytes come to; none where nothing was stored and nothing is made.
+/// The result of edits of stored bytes. `None` if nothing was stored and nothing is created.
 pub(crate) fn effect(stored: Option<u64>, edits: &[Edit]) -> Option<Effect<'_>> {
     let mut state = State {
-        is_there: stored.is_some(),
+        exists: stored.is_some(),
         size: stored.unwrap_or(0),
         kept: stored.unwrap_or(0),
         ..State::default()
     };
     edits.iter().for_each(|edit| state.apply(edit));
-    state.is_there.then(|| state.effect(stored.unwrap_or(0)))
+    state.exists.then(|| state.effect(stored.unwrap_or(0)))
 }
 
 #[derive(Default)]
 struct State<'e> {
-    is_there: bool,
+    exists: bool,
     size: u64,
     /// How much of what was stored is left, but for holes.
     kept: u64,
     /// Begin and end.
     holes: Vec<(u64, u64)>,
-    /// None overlaps another.
+    /// No two overlap.
     writes: BTreeMap<u64, &'e [u8]>,
 }
 
@@ -55,7 +55,7 @@ impl<'e> State<'e> {
     fn apply(&mut self, edit: &'e Edit) {
         match edit {
             Edit::Write { offset, data } => {
-                self.is_there = true;
+                self.exists = true;
                 if data.is_empty() {
                     return;
                 }
@@ -65,7 +65,7 @@ impl<'e> State<'e> {
                 self.size = self.size.max(end);
             }
             Edit::SetSize(size) => {
-                self.is_there = true;
+                self.exists = true;
                 self.carve(*size, u64::MAX);
                 self.kept = self.kept.min(*size);
                 self.size = *size;
@@ -80,7 +80,7 @@ impl<'e> State<'e> {
         }
     }
 
-    /// Takes a range out of what is written.
+    /// Removes a range from the written bytes.
     fn carve(&mut self, begin: u64, end: u64) {
         let before = self.writes.range(..begin).next_back().map(|(offset, data)| (*offset, *data));
         if let Some((offset, data)) = before {
@@ -118,7 +118,7 @@ impl<'e> State<'e> {
     }
 }
 
-/// Ranges in ascending order, of which none touches another: DAOS refuses those that overlap.
+/// Ranges in ascending order that do not touch: DAOS refuses overlapping ones.
 fn merged(ranges: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
     let mut sorted: Vec<(u64, u64)> = ranges.filter(|(begin, end)| begin < end).collect();
     sorted.sort_unstable();
@@ -165,7 +165,7 @@ mod tests {
         ]
     }
 
-    /// Does the edits one by one.
+    /// Applies the edits one by one.
     fn one_by_one(stored: Option<&[u8]>, edits: &[Edit]) -> Option<Vec<u8>> {
         let mut bytes = stored.map(<[u8]>::to_vec);
         for edit in edits {

@@ -1,4 +1,4 @@
-//! DAOS's errors as ours, with what to do about them.
+//! Translates DAOS's errors into ours, with hints on remedies.
 
 use std::io;
 
@@ -8,15 +8,15 @@ use isotach_object::{Error, Result};
 
 use crate::{ffi::Der, options::SCHEME};
 
-/// Why something inside a transaction did not come to its end.
+/// The reason why a step of a transaction ended early.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// DAOS asks to begin anew: another was at the same.
+    /// DAOS asks for a restart, after a conflict with another transaction.
     Restart,
     Failed(Error),
 }
 
-/// What a step of a transaction comes to.
+/// The result of a step of a transaction.
 pub(crate) type Step<T> = std::result::Result<T, Stop>;
 
 impl From<Error> for Stop {
@@ -35,7 +35,7 @@ impl VendorError for Der {
 
 /// The result of a call in a transaction.
 pub(crate) trait InStep<T> {
-    /// Describes an error by what was attempted, unless the transaction has to begin anew.
+    /// Describes an error by what was attempted, unless the transaction has to restart.
     fn in_step(self, what: impl FnOnce() -> String) -> Step<T>;
 }
 
@@ -48,7 +48,7 @@ impl<T> InStep<T> for Result<T, Der> {
     }
 }
 
-/// What an administrator or a user can do, where that is known.
+/// A remedy for an administrator or a user, if one is known.
 fn hint(der: Der) -> Option<&'static str> {
     Some(match der.0 {
         DER_AGENT_COMM | DER_AGENT_INCOMPAT => {
@@ -92,7 +92,7 @@ fn hint(der: Der) -> Option<&'static str> {
     })
 }
 
-/// An error of DAOS's as one of ours.
+/// Translates an error of DAOS.
 pub(crate) fn failed(der: Der, what: &str) -> Error {
     let hint = hint(der).map(|hint| format!("; {hint}")).unwrap_or_default();
     let text = format!("{what}: {der}{hint}");
@@ -116,7 +116,7 @@ pub(crate) fn not_installed(why: &str) -> Error {
     Error::Unsupported { engine: SCHEME, what }
 }
 
-/// A handle of the process that this one is a child of.
+/// The error for a handle of this process's parent.
 pub(crate) fn forked(what: &str) -> Error {
     let source = io::Error::other("handles of DAOS's are not good in a child: open it anew after the fork");
     Error::Io { what: what.to_owned(), source: Box::new(source) }

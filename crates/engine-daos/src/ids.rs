@@ -1,4 +1,4 @@
-//! Object ids: taken from DAOS in ranges, and handed out from there.
+//! Object ids: reserved from DAOS in ranges, and allocated from these.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,12 +7,12 @@ use isotach_object::{Error, IdRange, Result};
 
 use crate::space::Space;
 
-/// Ids that a handle has taken and not handed out: the next, and the end.
+/// The ids that a handle has reserved and not yet allocated: the next, and the end.
 #[derive(Debug, Default)]
 pub(crate) struct Ids(Mutex<(u64, u64)>);
 
 impl Ids {
-    /// Hands out ids that nobody else gets.
+    /// Allocates ids that no other process gets.
     pub(crate) fn allocate(&self, count: u64, space: &Space) -> Result<IdRange> {
         if count == 0 {
             return Err(Error::invalid("allocation of 0 object ids", "at least 1"));

@@ -1,12 +1,12 @@
-//! How cells lie in DAOS's objects.
+//! The layout of cells in DAOS's objects.
 //!
 //! - An entry of a key-value object is a value under the distribution key, as DAOS's own maps have it. A value of no bytes is a value: only
-//!   a fetch with a condition tells it from none. Containers of an older build have [`Format::Padded`].
+//!   a fetch with a condition distinguishes it from no value. Containers of an older build have [`Format::Padded`].
 //! - A value of a general object lies under the attribute key and [`VALUE`]. Records lie under the attribute key and [`RECORDS`], and
-//!   how many bytes of them there are under it and [`SIZE`]; of the first and the last of these only one is there.
-//! - Bytes of an array lie as DAOS's arrays of bytes have them. One of no bytes, which DAOS does not know, has a value under the
-//!   distribution key 0, where DAOS's own arrays have what they say of themselves.
-//! - What belongs to the container is in a map of its own, [`OWN`], which is the first of the container's roots; the second is
+//!   their number of bytes under it and [`SIZE`]. A cell has either a value or records.
+//! - Bytes of an array have the layout of DAOS's byte arrays. DAOS has no array of no bytes: here it has a value under the
+//!   distribution key 0, where DAOS's own arrays have their description.
+//! - The container's own entries are in the map [`OWN`], the first of the container's roots. The second root has
 //!   the number of the [`Format`] and the bytes of a chunk.
 
 use std::borrow::Cow;
@@ -15,39 +15,39 @@ use isotach_object::{Cell, Error, MAX_KEY, ObjectId, ObjectType, Result};
 
 use crate::options::SCHEME;
 
-/// The attribute key of an entry, and of what an array says of itself.
+/// The attribute key of an entry, and of an array's description.
 pub(crate) const ONLY: &[u8] = b"0";
-/// The distribution key under which an array says that it is there.
+/// The distribution key of the mark that an array exists.
 pub(crate) const MARK: &[u8] = &[0; 8];
 
-/// Behind an attribute key: a value.
+/// The suffix of the attribute key of a value.
 pub(crate) const VALUE: u8 = b'v';
-/// Behind an attribute key: how many bytes of records there are.
+/// The suffix of the attribute key of the number of bytes of records.
 pub(crate) const SIZE: u8 = b's';
-/// Behind an attribute key: records.
+/// The suffix of the attribute key of records.
 pub(crate) const RECORDS: u8 = b'r';
 
-/// What the mark of an array of no bytes holds.
+/// The content of the mark of an array of no bytes.
 pub(crate) const MARKED: &[u8] = &[1];
 
-/// The map with what belongs to the container: type, class and the highest number that a caller could have.
+/// The map with the container's own entries: type, class and the highest number of a caller.
 pub(crate) const OWN: (u64, u64) = (0x0801_0001_ffff_ffff, u64::MAX);
 /// A key of it that has no entry.
 pub(crate) const NOTHING: &[u8] = b"nothing";
-/// What entries for snapshots begin with; then comes the name.
+/// The prefix of the entries of snapshots, before the name.
 pub(crate) const SNAPSHOT: &[u8] = b"snapshot ";
 
-/// The attribute key with what is behind it.
+/// The attribute key with its suffix.
 pub(crate) fn suffixed(akey: &[u8], suffix: u8) -> Vec<u8> {
     [akey, &[suffix]].concat()
 }
 
-/// The attribute key of a listed one, if it is one that tells of a cell.
+/// The attribute key of a listed one, if it belongs to a cell.
 pub(crate) fn bare(stored: &[u8]) -> Option<&[u8]> {
     stored.strip_suffix(&[VALUE]).or_else(|| stored.strip_suffix(&[SIZE]))
 }
 
-/// The two keys under which the value of a cell lies.
+/// The two keys of the value of a cell.
 pub(crate) fn of_value<'c>(cell: &Cell<'c>) -> (&'c [u8], Vec<u8>) {
     match cell.object.otype() {
         ObjectType::General => (cell.dkey, suffixed(cell.akey, VALUE)),
@@ -60,7 +60,7 @@ fn is_zeros(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == 0)
 }
 
-/// How the values of a container are stored.
+/// The stored form of a container's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     /// Number 1: a value of zeros alone, or of no bytes, has one zero more.
@@ -70,7 +70,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// What new containers have.
+    /// The format of new containers.
     pub(crate) const NEW: u64 = 2;
 
     /// The format with a number, if it is known.
@@ -82,7 +82,7 @@ impl Format {
         }
     }
 
-    /// A value as it is stored.
+    /// The stored form of a value.
     pub(crate) fn encoded(self, value: &[u8]) -> Cow<'_, [u8]> {
         match self {
             Self::Padded if is_zeros(value) => Cow::Owned(vec![0; value.len() + 1]),
@@ -99,15 +99,15 @@ impl Format {
     }
 }
 
-/// What a cell holds.
+/// The content of a cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Held {
+pub(crate) enum CellContent {
     Value(Vec<u8>),
-    /// So many bytes of records.
+    /// A number of bytes of records.
     Records(u64),
 }
 
-impl Held {
+impl CellContent {
     pub(crate) fn size(&self) -> u64 {
         match self {
             Self::Value(value) => value.len() as u64,
@@ -116,7 +116,7 @@ impl Held {
     }
 }
 
-/// Refuses an attribute key that leaves no room for what is put behind it.
+/// Refuses an attribute key that leaves no space for its suffix.
 pub(crate) fn check_akey(cell: &Cell<'_>) -> Result<()> {
     match cell.akey.len() {
         MAX_KEY.. => {
@@ -127,13 +127,13 @@ pub(crate) fn check_akey(cell: &Cell<'_>) -> Result<()> {
     }
 }
 
-/// Refuses an object that is not the caller's, and types of which DAOS would make something else.
+/// Refuses the container's own object, and types that DAOS would treat differently.
 pub(crate) fn check_object(object: ObjectId) -> Result<()> {
     if (object.hi(), object.lo()) == OWN {
         return Err(Error::invalid(format!("object {object}, the engine's own"), "another number"));
     }
     let number = object.hi() >> 56;
-    // Maps with integer keys take keys of 8 bytes alone, and arrays with a description are made before they are written.
+    // Maps with integer keys accept only keys of 8 bytes, and arrays with a description have to be created before a write.
     match [ObjectType::General, ObjectType::KeyValue, ObjectType::Array]
         .iter()
         .any(|kind| *kind as u64 == number)

@@ -1,7 +1,7 @@
 //! The engine on DAOS: `daos://POOL[?OPTION=VALUE&...]`.
 //!
 //! A pool is one of DAOS's, a container is a container, and objects are objects, with the ids that they have here: DAOS's model
-//! is ours. `docs/engines/daos.md` says what an administrator has to know, and where the two differ.
+//! is ours. `docs/engines/daos.md` has the knowledge for administrators and the differences of the two.
 //!
 //! libdaos is loaded at run time, so that the program builds and starts without DAOS; it must be the site's own, of the release of
 //! its agent. The modules, from the bottom: `ffi` (libdaos), `space` (an open container), `keys` (how cells lie in objects), `read`,
@@ -47,27 +47,10 @@ use isotach_object::{Capabilities, Engine, Error, Pool, PoolUri, Result};
 
 use failure::{failed, not_installed};
 use ffi::Session;
-use options::{Options, SCHEME};
+use options::{CAPABILITIES, Options, SCHEME};
 use pool::{DaosPool, not_connected};
 
-/// What the engine can do beyond the core.
-const CAPABILITIES: Capabilities = Capabilities {
-    transactions: true,
-    history: false,
-    prepared_transactions: false,
-    holes: false,
-    snapshots: true,
-    redundancy: true,
-    ordered_listing: false,
-    ordered_updates: false,
-    pending_reads: true,
-    lent_reads: false,
-    multi_process: true,
-    permissions: true,
-    persistent: true,
-};
-
-/// The pools that are connected, by label and system.
+/// The connected pools, by label and system.
 type Pools = HashMap<(String, Option<String>), Arc<ffi::Pool>>;
 
 #[derive(Debug, Default)]
@@ -76,7 +59,7 @@ struct Connections {
     session: Option<Arc<Session>>,
 }
 
-/// The engine. A pool that was connected stays so as long as the value, or a copy of it, lives.
+/// The engine. A pool stays connected until this value and its copies are dropped.
 #[derive(Debug, Clone, Default)]
 pub struct Daos {
     connections: Arc<Mutex<Connections>>,
@@ -100,8 +83,8 @@ impl Daos {
             }
         };
         let key = (options.pool.clone(), options.system.clone());
-        // A pool that was removed and made again has the same label.
-        if let Some(pool) = connections.pools.get(&key).filter(|pool| pool.look().is_ok()) {
+        // A pool that was removed and created anew has the same label.
+        if let Some(pool) = connections.pools.get(&key).filter(|pool| pool.ping().is_ok()) {
             return Ok((session, Arc::clone(pool)));
         }
         let pool = ffi::Pool::connect(&session, &options.pool, options.system.as_deref());
@@ -127,7 +110,7 @@ impl Engine for Daos {
 
     fn create_pool(&self, uri: &PoolUri) -> Result<()> {
         let options = Options::of(uri)?;
-        // Who only uses a pool is no administrator, and may have no `dmg`.
+        // A user of a pool is no administrator, and may not have `dmg`.
         match self.connect(uri, &options) {
             Ok(_) => Err(Error::AlreadyExists { what: format!("pool {uri}") }),
             Err(Error::NotFound { .. }) => dmg::create(uri, &options),

@@ -9,7 +9,7 @@ use crate::{
     failure::{InStep, Step},
     ffi::{Keys, Tx},
     keys::{OWN, bare},
-    read::{self, of_one_state},
+    read::{self, consistent_read},
     space::Space,
 };
 
@@ -21,14 +21,14 @@ pub(crate) fn entries(
     (anchor, limit): (&Anchor, usize),
     values: bool,
 ) -> Result<Page> {
-    // The keys are of one state, but for values another look is needed.
-    of_one_state(space, past, if values { 2 } else { 1 }, |tx| {
+    // The keys are of one state, but the values need another read.
+    consistent_read(space, past, if values { 2 } else { 1 }, |tx| {
         let found = keys(space, tx, object, None, anchor, limit)?;
         let mut page = PageBuilder::new();
         if values {
             let cells: Vec<Cell<'_>> = found.keys.iter().map(|key| Cell::kv(object, key)).collect();
             let stored = read::values(space, tx, &cells)?;
-            // One that was removed meanwhile, where no transaction shows one state, is not there.
+            // An entry may have been removed since the listing, without a transaction.
             let there =
                 found.keys.iter().zip(&stored).filter_map(|(key, value)| Some((key, value.as_ref()?)));
             there.for_each(|(key, value)| page.push(key, value));
@@ -47,7 +47,7 @@ pub(crate) fn dkeys(
     anchor: &Anchor,
     limit: usize,
 ) -> Result<Page> {
-    of_one_state(space, past, 1, |tx| {
+    consistent_read(space, past, 1, |tx| {
         let found = keys(space, tx, object, None, anchor, limit)?;
         let mut page = PageBuilder::new();
         found.keys.iter().for_each(|key| page.push(key, b""));
@@ -63,7 +63,7 @@ pub(crate) fn akeys(
     dkey: &[u8],
     (anchor, limit): (&Anchor, usize),
 ) -> Result<Page> {
-    of_one_state(space, past, 1, |tx| {
+    consistent_read(space, past, 1, |tx| {
         let found = keys(space, tx, object, Some(dkey), anchor, limit)?;
         let mut page = PageBuilder::new();
         found.keys.iter().filter_map(|key| bare(key)).for_each(|key| page.push(key, b""));
@@ -79,16 +79,17 @@ fn keys(
     anchor: &Anchor,
     limit: usize,
 ) -> Step<Keys> {
-    let told = space.object(space.id(object)).and_then(|open| open.keys(tx, dkey, anchor.as_bytes(), limit));
-    told.in_step(|| format!("list keys of object {object} of container {}", space.label))
+    let result =
+        space.object(space.id(object)).and_then(|open| open.keys(tx, dkey, anchor.as_bytes(), limit));
+    result.in_step(|| format!("list keys of object {object} of container {}", space.label))
 }
 
-/// The objects of a container, kept from the first page of a listing on.
+/// The objects of a container, cached from the first page of a listing on.
 #[derive(Debug, Default)]
 pub(crate) struct Objects(Mutex<Option<Arc<Vec<ObjectId>>>>);
 
 impl Objects {
-    /// A page of the objects that hold something.
+    /// A page of the objects with content.
     pub(crate) fn page(
         &self,
         space: &Space,
@@ -108,14 +109,14 @@ impl Objects {
                 next = listed.last().map(|last: &ObjectId| Anchor::from_bytes(last.to_string().into()));
                 break;
             }
-            if of_one_state(space, past.map(|(tx, _)| tx), 1, |tx| holds_something(space, tx, *object))? {
+            if consistent_read(space, past.map(|(tx, _)| tx), 1, |tx| holds_something(space, tx, *object))? {
                 listed.push(*object);
             }
         }
         Ok((listed, next))
     }
 
-    /// Keeps the objects that there are now.
+    /// Caches the present objects.
     pub(crate) fn take_present(&self, space: &Space) -> Result<()> {
         self.all(|| at_present(space), true).map(drop)
     }
@@ -132,7 +133,7 @@ impl Objects {
     }
 }
 
-/// The objects of the callers' that there are now: those of a snapshot that is made for this.
+/// The present objects of callers, from a snapshot created for this.
 fn at_present(space: &Space) -> Result<Vec<ObjectId>> {
     let what = || listing_of(space);
     let epoch = space.cont.create_snapshot().context(what)?;
@@ -141,7 +142,7 @@ fn at_present(space: &Space) -> Result<Vec<ObjectId>> {
     listed
 }
 
-/// The objects of the callers' that there were at an epoch.
+/// The objects of callers at an epoch.
 fn at(space: &Space, epoch: u64) -> Result<Vec<ObjectId>> {
     let listed = space.cont.objects_at(epoch).context(|| listing_of(space))?;
     Ok(listed.into_iter().filter(|id| *id != OWN).filter_map(|id| space.object_of(id)).collect())
@@ -162,7 +163,7 @@ fn holds_something(space: &Space, tx: Option<&Tx>, object: ObjectId) -> Step<boo
     }
 }
 
-/// The last object of the page before; the anchor is its name.
+/// The last object of the previous page, whose name is the anchor.
 fn object_of(anchor: &Anchor) -> Result<Option<ObjectId>> {
     let wrong = || Error::invalid("anchor of an object listing", "one that this listing returned");
     match anchor.as_bytes() {
@@ -171,7 +172,7 @@ fn object_of(anchor: &Anchor) -> Result<Option<ObjectId>> {
     }
 }
 
-/// DAOS has a table of objects with a snapshot only.
+/// DAOS has an object table only for snapshots.
 fn listing_of(space: &Space) -> String {
     format!(
         "list the objects of container {}, for which DAOS makes a snapshot, so that it takes the permission w",

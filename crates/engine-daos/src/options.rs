@@ -1,32 +1,49 @@
 //! The URI of a pool: `daos://POOL[?OPTION=VALUE&...]`.
 
 use isotach_daos_abi::property_names::CHECKSUMS;
-use isotach_object::{Error, Label, PoolUri, Result};
+use isotach_object::{Capabilities, Error, Label, PoolUri, Result};
 
 /// The scheme of the engine's URIs.
 pub(crate) const SCHEME: &str = "daos";
 
-/// How many operations of a handle are under way at once, where nothing else is asked for.
+/// The engine's capabilities beyond the core.
+pub(crate) const CAPABILITIES: Capabilities = Capabilities {
+    transactions: true,
+    history: false,
+    prepared_transactions: false,
+    holes: false,
+    snapshots: true,
+    redundancy: true,
+    ordered_listing: false,
+    ordered_updates: false,
+    pending_reads: true,
+    lent_reads: false,
+    multi_process: true,
+    permissions: true,
+    persistent: true,
+};
+
+/// The default number of parallel operations of a handle.
 pub(crate) const DEPTH: usize = 16;
 
 const KNOWN: [&str; 6] = ["system", "depth", "chunk", "oids", "csum", "size"];
 
-/// What a URI asks for.
+/// The options in a URI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Options {
     /// DAOS's pool: a label or the text of a UUID.
     pub(crate) pool: String,
-    /// The DAOS system; none for the one that the agent names.
+    /// The DAOS system, or `None` for the agent's.
     pub(crate) system: Option<String>,
-    /// How many operations of a handle are under way at once.
+    /// The number of parallel operations of a handle.
     pub(crate) depth: usize,
-    /// Bytes of an array under one distribution key, in containers that are made.
+    /// Bytes of an array under one distribution key, in new containers.
     pub(crate) chunk: u64,
-    /// Object ids that a handle takes at once.
+    /// The number of object ids that a handle reserves together.
     pub(crate) oids: u64,
-    /// DAOS's number of the checksum in containers that are made.
+    /// DAOS's number of the checksum in new containers.
     pub(crate) checksum: u64,
-    /// The size of a pool that is made, as `dmg` takes it.
+    /// The size of a new pool, in `dmg`'s form.
     pub(crate) size: String,
 }
 
@@ -38,7 +55,7 @@ impl Options {
         }
         uri.check_options(&KNOWN)?;
         let pool = uri.path().trim_end_matches('/');
-        // One that begins with a dash would be an option of `dmg`.
+        // A label with a leading dash would be an option of `dmg`.
         if pool.parse::<Label>().is_err() || pool.starts_with('-') {
             let expected = "daos://POOL, where POOL is the label or the UUID of a pool of DAOS's";
             return Err(Error::invalid(format!("store {uri}"), expected));

@@ -1,12 +1,12 @@
-//! What a handle has taken and not yet handed over.
+//! The updates that a handle has accepted and not yet handed over.
 //!
 //! What must stay true:
-//! - Bytes of arrays are under way while the caller goes on; all else waits. When all is handed over, bytes that are written come
-//!   first and then the rest, object by object, in the order in which the objects were first named. So an entry never counts before
-//!   the bytes that it may speak of, nor before the entries of objects that were named before its own; and an array that goes, goes
-//!   after the entries that were named before it.
-//! - No more than [`MOST_BYTES`] are under way, but for one write that has more, and no more than [`MOST_WAITING`] wait.
-//! - After a failure nothing more is taken: nobody knows what came of what was under way.
+//! - Bytes of arrays are written in the background, and all other updates wait. A hand-over first completes the written bytes and then
+//!   applies the rest, object by object, in the order of their first update. So an entry never counts before the bytes that it may refer
+//!   to, nor before the entries of objects that were updated before its own. An array is removed after the entries that were updated
+//!   before it.
+//! - At most [`BYTES_MAX`] are being written, except for a single larger write, and at most [`WAITING_MAX`] wait.
+//! - After a failure the handle accepts no more updates, since the outcome of pending ones is unknown.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ use isotach_object::{Cell, Error, ObjectId, ObjectType, Result, Update};
 
 use crate::{
     apply,
-    changes::{Change, Changes, ObjectChanges},
+    changes::{CellChange, Changes, ObjectChanges},
     commit,
     edits::Edit,
     failure::Stop,
@@ -23,15 +23,15 @@ use crate::{
     space::Space,
 };
 
-/// Bytes of array writes that are under way before the caller has to wait.
-const MOST_BYTES: usize = 64 << 20;
-/// Bytes of changes that wait, and how many: what comes of one object may be one transaction, which has its limit.
-const MOST_WAITING: usize = 16 << 20;
-const MOST_UPDATES: usize = 20_000;
-/// Arrays that are written at once from this size on; smaller ones wait for others that follow them.
+/// The most bytes of pending array writes. Beyond it the caller waits.
+const BYTES_MAX: usize = 64 << 20;
+/// The most bytes and updates that wait. The changes of one object may be one transaction, which is limited.
+const WAITING_MAX: usize = 16 << 20;
+const UPDATES_MAX: usize = 20_000;
+/// The smallest array that is written at once. Smaller ones wait for further updates.
 const LARGE: usize = 64 << 10;
 
-/// A write that is under way.
+/// A pending write.
 #[derive(Debug)]
 struct Sent {
     object: ObjectId,
@@ -39,7 +39,7 @@ struct Sent {
     write: Begun<Write<'static>>,
 }
 
-/// What a handle has taken.
+/// The pending updates of a handle.
 #[derive(Debug, Default)]
 pub(crate) struct Pipeline {
     sent: VecDeque<Sent>,
@@ -49,7 +49,7 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    /// Refuses a handle of which something failed.
+    /// Refuses a handle after a failure.
     pub(crate) fn check(&self, space: &Space) -> Result<()> {
         match self.failed {
             true => Err(Error::Poisoned { what: format!("container {}", space.label) }),
@@ -57,24 +57,24 @@ impl Pipeline {
         }
     }
 
-    /// Does something after whose failure the handle takes no more.
+    /// Runs an operation whose failure makes the handle refuse further updates.
     pub(crate) fn or_fail<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let outcome = act(self);
         self.failed |= outcome.is_err();
         outcome
     }
 
-    /// Whether nothing waits or is under way.
+    /// Whether nothing is pending.
     pub(crate) fn is_empty(&self) -> bool {
         self.sent.is_empty() && self.waiting.is_empty()
     }
 
-    /// Whether something of this object waits or is under way.
+    /// Whether an update of this object is pending.
     pub(crate) fn has(&self, object: ObjectId) -> bool {
         self.waiting.objects.contains_key(&object) || self.sent.iter().any(|one| one.object == object)
     }
 
-    /// Takes an update.
+    /// Accepts an update.
     pub(crate) fn take(&mut self, update: &Update<'_>, space: &Space) -> Result<()> {
         if let Update::Write { cell, offset, data } = *update
             && cell.object.otype() == ObjectType::Array
@@ -85,12 +85,12 @@ impl Pipeline {
             return self.send(cell.object, offset, data, space);
         }
         self.waiting.add(update);
-        let is_much = self.waiting.bytes > MOST_WAITING || self.waiting.updates > MOST_UPDATES;
+        let is_much = self.waiting.bytes > WAITING_MAX || self.waiting.updates > UPDATES_MAX;
         if is_much { self.hand_over(space) } else { Ok(()) }
     }
 
-    /// Takes the bytes of an array that is not there, and that nobody knows of before it is flushed. Under several keys they are written
-    /// one by one: who lists the objects may meet it in parts, as may whoever comes after a writer that died.
+    /// Accepts the bytes of a new array, which no other process knows before it is flushed. Bytes under several keys are written
+    /// one by one, so a listing of the objects may find a part of it, also after the death of its writer.
     pub(crate) fn take_new(&mut self, object: ObjectId, data: &[u8], space: &Space) -> Result<()> {
         if data.is_empty() || self.has(object) {
             return self.take(&Update::Write { cell: Cell::array(object), offset: 0, data }, space);
@@ -100,14 +100,14 @@ impl Pipeline {
 
     fn send(&mut self, object: ObjectId, offset: u64, data: &[u8], space: &Space) -> Result<()> {
         while !self.sent.is_empty()
-            && (self.sent.len() >= space.options.depth || self.sent_bytes + data.len() > MOST_BYTES)
+            && (self.sent.len() >= space.options.depth || self.sent_bytes + data.len() > BYTES_MAX)
         {
             self.end_oldest(space)?;
         }
         let what = || space.naming("write bytes of", &Cell::array(object));
         let array = space.array(object).context(what)?;
         if space.options.depth == 1 {
-            // Nothing else is to be under way, so the bytes need not be copied.
+            // No other write is pending, so the bytes need no copy.
             return Write::new(&array, None, offset, data).run().context(what);
         }
         let write = space.cont.begin(Write::new(&array, None, offset, data.to_vec())).context(what)?;
@@ -123,7 +123,7 @@ impl Pipeline {
         oldest.write.wait().context(what).map(drop)
     }
 
-    /// Hands over everything, and waits until it counts.
+    /// Hands over all updates, and waits until they count.
     pub(crate) fn hand_over(&mut self, space: &Space) -> Result<()> {
         while !self.sent.is_empty() {
             self.end_oldest(space)?;
@@ -135,13 +135,13 @@ impl Pipeline {
         all.try_for_each(|(object, changes)| self.hand_over_object(space, *object, changes))
     }
 
-    /// Hands over the changes of one object: those that are one call all at once, the others one by one.
+    /// Hands over the changes of one object: those of a single call together, the others one by one.
     fn hand_over_object(&self, space: &Space, object: ObjectId, changes: &ObjectChanges) -> Result<()> {
         apply::clearing(space, None, object, changes).map_err(outside(space, object))?;
         let mut begun = VecDeque::new();
         for ((dkey, akey), change) in &changes.cells {
             let cell = Cell { object, dkey, akey };
-            if let Change::Value(value) = change
+            if let CellChange::Value(value) = change
                 && apply::is_one_call(space, object, change)
             {
                 if begun.len() >= space.options.depth
@@ -156,7 +156,7 @@ impl Pipeline {
                 continue;
             }
             match change {
-                Change::Removed => apply::remove(space, None, &cell).map_err(outside(space, object))?,
+                CellChange::Removed => apply::remove(space, None, &cell).map_err(outside(space, object))?,
                 _ if apply::is_one_call(space, object, change) => write(space, &cell, change)?,
                 _ => commit::one_cell(space, &cell, change)?,
             }
@@ -165,18 +165,18 @@ impl Pipeline {
     }
 }
 
-/// Whether nothing becomes of an array but that bytes are written.
+/// Whether all changes of an array are writes of bytes.
 fn is_written_only(object: ObjectId, changes: &ObjectChanges) -> bool {
-    let is_written = |change: &Change| match change {
-        Change::Bytes { edits, .. } => edits.iter().all(|edit| matches!(edit, Edit::Write { .. })),
+    let is_written = |change: &CellChange| match change {
+        CellChange::Bytes { edits, .. } => edits.iter().all(|edit| matches!(edit, Edit::Write { .. })),
         _ => false,
     };
     object.otype() == ObjectType::Array && !changes.is_destroyed && changes.cells.values().all(is_written)
 }
 
-/// Writes a range of an array that lies under one key.
-fn write(space: &Space, cell: &Cell<'_>, change: &Change) -> Result<()> {
-    let Change::Bytes { edits, .. } = change else { return Ok(()) };
+/// Writes a range of an array under one key.
+fn write(space: &Space, cell: &Cell<'_>, change: &CellChange) -> Result<()> {
+    let CellChange::Bytes { edits, .. } = change else { return Ok(()) };
     let what = || space.naming("write bytes of", cell);
     let array = space.array(cell.object).context(what)?;
     edits.iter().try_for_each(|edit| match edit {
@@ -192,7 +192,7 @@ fn end(begun: Begun<ffi::Update<'static>>, space: &Space, object: ObjectId) -> R
     begun.wait().context(what).map(drop)
 }
 
-/// Where there is no transaction, nothing can begin anew.
+/// Where there is no transaction, nothing can begin again.
 fn outside(space: &Space, object: ObjectId) -> impl Fn(Stop) -> Error {
     move |stop| match stop {
         Stop::Failed(error) => error,

@@ -1,4 +1,4 @@
-//! A connection to a pool: its containers made, found, measured and removed.
+//! A connection to a pool: creating, finding, measuring and removing its containers.
 
 use std::{
     collections::HashMap,
@@ -19,18 +19,17 @@ use isotach_object::{
 };
 
 use crate::{
-    CAPABILITIES,
     container::DaosContainer,
     failure::{failed, forked},
     ffi::{self, Cont, Der, Health, NewContainer, Session},
     keys::OWN,
-    options::{Options, SCHEME},
+    options::{CAPABILITIES, Options, SCHEME},
     properties, rights,
     space::Space,
     walk,
 };
 
-/// A connection. Containers that were opened stay open as long as it lives: opening one costs servers a lot.
+/// A connection. Opened containers stay open until it is dropped, because opening is expensive for servers.
 #[derive(Debug)]
 pub(crate) struct DaosPool {
     uri: PoolUri,
@@ -46,18 +45,18 @@ impl DaosPool {
         Self { uri, options, connection, session, open: Mutex::default() }
     }
 
-    /// Does something with the pool; connects once more where the connection was taken back.
+    /// Runs an operation on the pool. Reconnects once if the connection was evicted.
     fn with_pool<T>(&self, act: impl Fn(&Arc<ffi::Pool>) -> Result<T, Der>) -> Result<T, Der> {
         let connection = || self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let before = Arc::clone(&connection());
         match act(&before) {
             Err(Der(DER_NO_HDL)) => {
                 let mut kept = connection();
-                // Another thread may have connected meanwhile.
+                // Another thread may have reconnected.
                 if Arc::ptr_eq(&before, &kept) {
                     let Options { pool, system, .. } = &*self.options;
                     let connected = ffi::Pool::connect(&self.session, pool, system.as_deref());
-                    // That the pool is gone says nothing of what was to be done in it.
+                    // The loss of the pool is no answer to the operation.
                     let gone = |der: Der| if der.is_absence() { Der(DER_NO_HDL) } else { der };
                     *kept = Arc::new(connected.map_err(gone)?);
                 }
@@ -65,7 +64,7 @@ impl DaosPool {
                 drop(kept);
                 act(&now)
             }
-            told => told,
+            result => result,
         }
     }
 
@@ -84,12 +83,12 @@ impl DaosPool {
         format!("container {label} in pool {}", self.uri)
     }
 
-    /// The container with this label that there is now, whoever made it.
+    /// The present container with this label.
     fn cont(&self, label: &Label) -> Result<Arc<Cont>> {
         self.check_process()?;
         let kept = self.open().get(label).cloned();
-        // The one that is open may have been destroyed, and another have its label.
-        if let Some(cont) = kept.filter(|cont| cont.look().is_ok()) {
+        // The open container may have been destroyed, and its label reused.
+        if let Some(cont) = kept.filter(|cont| cont.ping().is_ok()) {
             return Ok(cont);
         }
         let open = self.with_pool(|pool| Cont::open(pool, label.as_str(), Health::Whole));
@@ -98,7 +97,7 @@ impl DaosPool {
         Ok(cont)
     }
 
-    /// The same for looking at and changing what is said of it, also where it has lost something.
+    /// As above, for reading and changing its properties, also for a container with lost data.
     fn cont_of_any_health(&self, label: &Label) -> Result<Cont> {
         self.check_process()?;
         let open = self.with_pool(|pool| Cont::open(pool, label.as_str(), Health::Any));
@@ -134,7 +133,7 @@ impl Pool for DaosPool {
             return Err(Error::Unsupported { engine: SCHEME, what });
         }
         self.check_process()?;
-        // All that matters is asked for: what a pool takes for granted differs between releases.
+        // The request names every relevant property, since the defaults of pools differ between releases.
         let properties = [
             (DAOS_PROP_CO_LAYOUT_TYPE, DAOS_PROP_CO_LAYOUT_METEO),
             // Objects of one copy are allowed, whatever the pool's own factor is; those of classes with more have more.
@@ -153,7 +152,7 @@ impl Pool for DaosPool {
             return Ok(());
         }
         self.set_rights(label, &gift).map(drop).inspect_err(|_| {
-            // It is not what was asked for.
+            // The container differs from the request.
             let _ = self.destroy_container(label);
         })
     }
@@ -183,8 +182,8 @@ impl Pool for DaosPool {
 
     fn usage(&self) -> Result<PoolUsage> {
         self.check_process()?;
-        let room = self.with_pool(|pool| pool.room());
-        let (total, free) = room.context(|| format!("ask for the room of pool {}", self.uri))?;
+        let space = self.with_pool(|pool| pool.space());
+        let (total, free) = space.context(|| format!("ask for the space of pool {}", self.uri))?;
         Ok(PoolUsage { total, free: free.min(total), used: total.saturating_sub(free) })
     }
 }
@@ -196,8 +195,8 @@ impl AccessControl for DaosPool {
 
     fn set_rights(&self, label: &Label, change: &RightsChange) -> Result<Rights> {
         let (cont, naming) = (self.cont_of_any_health(label)?, self.naming(label));
-        // A handle keeps what it was opened with: this one tells what holds even after it was given away, and who comes next is
-        // looked at anew.
+        // A handle keeps the permissions of its opening, so this one can still read after a change of owner. The next opening is checked
+        // again.
         let changed = rights::change(&cont, change, &naming);
         self.open().remove(label);
         changed?;
@@ -210,7 +209,7 @@ impl StorageProperties for DaosPool {
         let what =
             || format!("see the properties of {}, which takes the permissions t and a", self.naming(label));
         let found = self.cont_of_any_health(label)?.properties().context(what)?;
-        Ok(found.into_iter().filter_map(properties::told).collect())
+        Ok(found.into_iter().filter_map(properties::from_daos).collect())
     }
 
     fn set_properties(&self, label: &Label, given: &[Property]) -> Result<()> {
@@ -225,7 +224,7 @@ impl Maintenance for DaosPool {
         walk::verify(&self.space(label)?, how, progress)
     }
 
-    /// Nothing here is derived from anything else, so there is nothing to move, and only the note is kept.
+    /// Nothing here is derived from other data, so nothing moves, and only the note is stored.
     fn quarantine(&self, label: &Label, _: &[Finding], note: &str) -> Result<SetAside> {
         let space = self.space(label)?;
         let key = space.keep_note(note)?;
@@ -244,7 +243,7 @@ impl Maintenance for DaosPool {
                 outcome => outcome.context(what)?,
             }
         }
-        // DAOS does not say what it gives back, nor when.
+        // DAOS reports neither how much space it frees nor when.
         Ok(Purged { before, ..Purged::default() })
     }
 }

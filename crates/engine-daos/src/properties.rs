@@ -13,7 +13,7 @@ const HEALTHY: &str = "healthy";
 const UNCLEAN: &str = "unclean";
 
 /// A property in text; those that have no name are left out.
-pub(crate) fn told((number, value): (u32, Value)) -> Option<Property> {
+pub(crate) fn from_daos((number, value): (u32, Value)) -> Option<Property> {
     let named = NAMES.iter().find(|named| named.number == number)?;
     let value = match (value, named.values) {
         (Value::Text(text), _) => text,
@@ -66,7 +66,7 @@ mod tests {
     fn a_loss_is_accepted_and_nothing_else_is_changed() {
         let healthy = property("status", "healthy");
         let (number, value) = read(&healthy).unwrap();
-        assert_eq!(told((number, Value::Number(value))), Some(healthy));
+        assert_eq!(from_daos((number, Value::Number(value))), Some(healthy));
         for (name, value, expected) in [
             ("colour", "red", "one of: label, layout_type"),
             ("status", "unclean", "healthy"),
@@ -84,7 +84,7 @@ mod tests {
             [("cksum", 2, "crc32"), ("rd_fac", 1, "1"), ("ec_cell_sz", 65_536, "65536")]
         {
             let named = Named::of(name).unwrap().number;
-            assert_eq!(told((named, Value::Number(number))), Some(property(name, word)));
+            assert_eq!(from_daos((named, Value::Number(number))), Some(property(name, word)));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Reading cells: now, or as a transaction sees them.
+//! Reading cells at present, or in a transaction.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -9,21 +9,21 @@ use isotach_object::{ArrayRead, Cell, Error, ObjectType, Result};
 use crate::{
     failure::{InStep, Step, Stop},
     ffi::{self, Begun, Buffer, Der, Fetch, Object, Operation, Tx},
-    keys::{self, Held, suffixed},
+    keys::{self, CellContent, suffixed},
     space::{Space, number},
 };
 
-/// How often reads of one state begin anew before that is an error.
-const MOST_ATTEMPTS: u32 = 100;
-/// Where the last byte that there can be ends.
+/// The number of restarts of consistent reads before they fail.
+const ATTEMPTS_MAX: u32 = 100;
+/// The end of the last possible byte.
 const LAST: u64 = i64::MAX as u64;
-/// Bytes of a cell that are compared: one with more counts as changed.
-const MOST_COMPARED: u64 = 64 << 20;
+/// The largest cell that is compared. A larger one counts as changed.
+const COMPARED_MAX: u64 = 64 << 20;
 /// Bytes that are compared at once.
 const WINDOW: u64 = 4 << 20;
 
-/// Does reads that are to show one state: in the past, in a transaction, or, where there is only one, as it comes.
-pub(crate) fn of_one_state<T>(
+/// Runs reads of one consistent state: in the past, in a transaction, or directly for a single read.
+pub(crate) fn consistent_read<T>(
     space: &Space,
     past: Option<&Tx>,
     parts: usize,
@@ -32,7 +32,7 @@ pub(crate) fn of_one_state<T>(
     let what = || format!("read from container {}", space.label);
     let begun =
         if past.is_none() && parts > 1 { Some(Tx::of_reads(&space.cont).context(what)?) } else { None };
-    for _ in 0..MOST_ATTEMPTS {
+    for _ in 0..ATTEMPTS_MAX {
         match read(past.or(begun.as_ref())) {
             Ok(answer) => return Ok(answer),
             Err(Stop::Failed(error)) => return Err(error),
@@ -42,38 +42,38 @@ pub(crate) fn of_one_state<T>(
     Err(Error::Conflict { what: format!("{}: others always were faster", what()) })
 }
 
-/// What is stored under two keys.
+/// The content under two keys.
 fn fetched(space: &Space, tx: Option<&Tx>, cell: &Cell<'_>, akey: &[u8]) -> Step<Option<Vec<u8>>> {
     let (dkey, _) = keys::of_value(cell);
-    let told = space.object(space.id(cell.object)).and_then(|object| object.value(tx, dkey, akey));
-    told.in_step(|| space.naming("read", cell))
+    let result = space.object(space.id(cell.object)).and_then(|object| object.value(tx, dkey, akey));
+    result.in_step(|| space.naming("read", cell))
 }
 
-/// What a cell that is no array holds.
-pub(crate) fn held(space: &Space, tx: Option<&Tx>, cell: &Cell<'_>) -> Step<Option<Held>> {
+/// The content of a cell other than an array.
+pub(crate) fn held(space: &Space, tx: Option<&Tx>, cell: &Cell<'_>) -> Step<Option<CellContent>> {
     let value = value(space, tx, cell)?;
     if value.is_some() || cell.object.otype() != ObjectType::General {
-        return Ok(value.map(Held::Value));
+        return Ok(value.map(CellContent::Value));
     }
     let size = fetched(space, tx, cell, &suffixed(cell.akey, keys::SIZE))?;
     let wrong = || Error::corrupt("a size of records that Isotach did not store", space.naming("of", cell));
-    Ok(size.map(|size| number(&size).map(Held::Records).ok_or_else(wrong)).transpose()?)
+    Ok(size.map(|size| number(&size).map(CellContent::Records).ok_or_else(wrong)).transpose()?)
 }
 
-/// A value; none for bytes.
+/// A value, or `None` for bytes.
 pub(crate) fn value(space: &Space, tx: Option<&Tx>, cell: &Cell<'_>) -> Step<Option<Vec<u8>>> {
     let (_, akey) = keys::of_value(cell);
     Ok(fetched(space, tx, cell, &akey)?.map(|stored| space.format.decoded(stored)))
 }
 
-/// The values of cells; none for bytes. As many are under way at once as the options say.
+/// The values of cells, each `None` for bytes. The options limit how many reads run in parallel.
 pub(crate) fn values(space: &Space, tx: Option<&Tx>, cells: &[Cell<'_>]) -> Step<Vec<Option<Vec<u8>>>> {
     let depth = space.options.depth;
     if depth == 1 || cells.len() == 1 {
         return cells.iter().map(|cell| value(space, tx, cell)).collect();
     }
     let guesses = fetches(space, cells, |object, dkey, akey| Fetch::of_guess(object, tx, dkey, akey))?;
-    // Only now is nothing under way any more that could have asked to begin anew, after which a transaction reads nothing.
+    // All reads have ended, so none can request a restart any more. After such a request a transaction reads nothing.
     let absent = cells.iter().zip(&guesses).filter(|(_, guess)| matches!(guess, Fetched::Absent));
     let absent: Vec<Cell<'_>> = absent.map(|(cell, _)| *cell).collect();
     let looks = fetches(space, &absent, |object, dkey, akey| Fetch::of_look(object, tx, dkey, akey))?;
@@ -91,14 +91,14 @@ pub(crate) fn values(space: &Space, tx: Option<&Tx>, cells: &[Cell<'_>]) -> Step
     found.collect()
 }
 
-/// What came of a fetch of a value whose size was not known.
+/// The result of a fetch of a value of unknown size.
 enum Fetched {
     Whole(Vec<u8>),
     Absent,
     TooLong,
 }
 
-/// Fetches of cells, as many under way at once as the options say.
+/// Fetches of cells. The options limit how many run in parallel.
 fn fetches(
     space: &Space,
     cells: &[Cell<'_>],
@@ -131,31 +131,31 @@ fn ended(space: &Space, (cell, begun): (&Cell<'_>, Begun<Fetch>)) -> Step<Fetche
     }
 }
 
-/// How many bytes a cell has; none if it is not there.
+/// The size of a cell in bytes, or `None` if it does not exist.
 pub(crate) fn size(space: &Space, tx: Option<&Tx>, cell: &Cell<'_>) -> Step<Option<u64>> {
     if cell.object.otype() != ObjectType::Array {
         return Ok(held(space, tx, cell)?.map(|held| held.size()));
     }
-    let told = space.array(cell.object).and_then(|array| array.size(tx));
-    match told.in_step(|| space.naming("ask for the size of", cell))? {
-        // One of no bytes has a mark.
+    let result = space.array(cell.object).and_then(|array| array.size(tx));
+    match result.in_step(|| space.naming("ask for the size of", cell))? {
+        // An array of no bytes has a mark.
         0 => Ok(value(space, tx, cell)?.map(|_| 0)),
         size => Ok(Some(size)),
     }
 }
 
-/// How many bytes there are to be read or edited: none of a value.
+/// The number of bytes that can be read or edited: 0 for a value.
 pub(crate) fn extent(space: &Space, tx: Option<&Tx>, cell: &Cell<'_>) -> Step<Option<u64>> {
     if cell.object.otype() == ObjectType::Array {
         return size(space, tx, cell);
     }
     Ok(match held(space, tx, cell)? {
-        Some(Held::Records(size)) => Some(size),
+        Some(CellContent::Records(size)) => Some(size),
         _ => None,
     })
 }
 
-/// Reads a range; how many bytes there were.
+/// Reads a range and returns the number of bytes.
 pub(crate) fn bytes(
     space: &Space,
     tx: Option<&Tx>,
@@ -163,7 +163,7 @@ pub(crate) fn bytes(
     offset: u64,
     buffer: &mut [u8],
 ) -> Step<usize> {
-    // Nothing lies beyond the last byte that there can be.
+    // No bytes exist beyond the last possible one.
     if buffer.is_empty() || offset.checked_add(buffer.len() as u64).is_none_or(|end| end > LAST) {
         let there = LAST.saturating_sub(offset).min(buffer.len() as u64) as usize;
         return if there == 0 { Ok(0) } else { bytes(space, tx, cell, offset, &mut buffer[..there]) };
@@ -185,8 +185,8 @@ pub(crate) fn bytes(
     Ok(filled)
 }
 
-/// Reads a range of an array. Where DAOS finds fewer bytes it compares with the size that the array has then, whatever state the read is of;
-/// so a size of the same state is asked for first, but for what is read at present, under one key, and is all there.
+/// Reads a range of an array. After a short read DAOS compares with the array's present size, even for a read of the past. So this reads
+/// the size of the same state first, except for a read at present, under one key, that finds all bytes.
 fn array_bytes(
     space: &Space,
     tx: Option<&Tx>,
@@ -212,18 +212,18 @@ fn array_bytes(
     let size = array.size(Some(tx)).in_step(what)?;
     let there = size.saturating_sub(offset).min(buffer.len() as u64) as usize;
     if there > 0 {
-        // What is a hole in this state DAOS may leave as it is.
+        // DAOS may leave buffers unchanged where this state has holes.
         buffer[..there].fill(0);
         ffi::Read::new(&array, Some(tx), offset, Buffer::Lent(&mut buffer[..there])).run().in_step(what)?;
     }
     Ok(there)
 }
 
-/// Does the reads of a batch.
+/// Runs a batch of reads.
 pub(crate) fn batch(space: &Space, past: Option<&Tx>, reads: &mut [ArrayRead<'_>]) -> Result<()> {
-    // Bytes that lie under several keys can change between two of them.
+    // Bytes under several keys can change between two reads.
     let parts: usize = reads.iter().map(|read| parts_of(space, read)).sum();
-    of_one_state(space, past, parts, |tx| {
+    consistent_read(space, past, parts, |tx| {
         reads.iter_mut().try_for_each(|read| {
             read.filled = bytes(space, tx, &read.cell, read.offset, read.buffer)?;
             Ok(())
@@ -231,7 +231,7 @@ pub(crate) fn batch(space: &Space, past: Option<&Tx>, reads: &mut [ArrayRead<'_>
     })
 }
 
-/// How many looks it may take to know what cells hold.
+/// The largest number of reads to learn the content of cells.
 pub(crate) fn parts(cells: &[Cell<'_>]) -> usize {
     cells.iter().map(|cell| if cell.object.otype() == ObjectType::KeyValue { 1 } else { 2 }).sum()
 }
@@ -244,16 +244,16 @@ fn parts_of(space: &Space, read: &ArrayRead<'_>) -> usize {
     (end.div_ceil(space.chunk) - read.offset / space.chunk) as usize
 }
 
-/// Whether a cell holds the same in both states; not where that is too much to compare.
+/// Whether a cell has the same content in both states. `false` for a cell too large to compare.
 pub(crate) fn same(space: &Space, one: Option<&Tx>, other: Option<&Tx>, cell: &Cell<'_>) -> Step<bool> {
     if cell.object.otype() != ObjectType::Array {
         let (in_one, in_other) = (held(space, one, cell)?, held(space, other, cell)?);
-        if in_one != in_other || !matches!(in_one, Some(Held::Records(_))) {
+        if in_one != in_other || !matches!(in_one, Some(CellContent::Records(_))) {
             return Ok(in_one == in_other);
         }
     }
     let size = extent(space, one, cell)?;
-    if size != extent(space, other, cell)? || size.is_some_and(|size| size > MOST_COMPARED) {
+    if size != extent(space, other, cell)? || size.is_some_and(|size| size > COMPARED_MAX) {
         return Ok(false);
     }
     let (mut offset, size) = (0, size.unwrap_or(0));

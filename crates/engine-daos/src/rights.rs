@@ -1,4 +1,4 @@
-//! Whose a container is and who may do what with it: DAOS's own access control lists, which its servers keep and enforce.
+//! Owners and permissions of containers: DAOS's own access control lists, which its servers store and enforce.
 
 use std::ffi::OsString;
 
@@ -11,10 +11,10 @@ use crate::{
     ffi::{Access, Cont, Der},
 };
 
-/// What whoever owns a container may always do, by DAOS's rules: see the list and change it.
+/// The permissions that an owner always has by DAOS's rules: reading and changing the list.
 const OF_OWNER: &str = "aA";
-/// What its group may do with a container that is made without a list: as DAOS has it, and to see the list, as who makes a dataset
-/// looks at that of the store.
+/// The permissions of the group on a container created without a list: DAOS's default, and reading the list, because the creator of a
+/// dataset checks the list of the store.
 const OF_GROUP: &str = "rwtTa";
 
 /// The name of a user or group, of DAOS's text.
@@ -26,14 +26,14 @@ fn principal(name: &str) -> String {
     format!("{name}@")
 }
 
-/// A list as it is handed over. Who may read may see properties and list as well: a container is not opened without.
+/// A list in the form for DAOS. The permission to read includes properties and the list, without which no container opens.
 fn entries(list: &Acl) -> Vec<String> {
     let all = list.clone();
     let seeing = |list: Acl, who: &Principal, what: Permissions| list.with(who.clone(), what.with_sight());
     list.entries().fold(all, |list, (who, what)| seeing(list, who, what)).texts().collect()
 }
 
-/// What a container is made with: its list, and to whom it is given afterwards.
+/// The list of a new container, and the owner and group that it is given afterwards.
 pub(crate) fn of_new(rights: &NewRights, naming: &str) -> Result<(Vec<String>, RightsChange)> {
     let usual = || Ok(Acl::new().with(Principal::Group, OF_GROUP.parse()?));
     let (list, gift) = match rights {
@@ -50,7 +50,7 @@ pub(crate) fn of_new(rights: &NewRights, naming: &str) -> Result<(Vec<String>, R
     Ok((entries(&list), gift))
 }
 
-/// The user and the group that DAOS gives to what this process makes.
+/// The user and the group of the containers that this process creates.
 fn myself() -> (String, String) {
     let text = |name: Option<OsString>, number: u32| {
         name.map_or_else(|| number.to_string(), |name| name.to_string_lossy().into_owned())
@@ -61,7 +61,7 @@ fn myself() -> (String, String) {
     )
 }
 
-/// What a container's servers say.
+/// The owner, group and list of a container, from its servers.
 pub(crate) fn of(cont: &Cont, naming: &str) -> Result<Rights> {
     let Access { owner, group, entries } = cont.access().context(|| seeing(naming))?;
     let mut acl: Acl = entries.join(",").parse().map_err(|error: Error| {
@@ -76,8 +76,8 @@ pub(crate) fn of(cont: &Cont, naming: &str) -> Result<Rights> {
     Ok(Rights { owner, group: name(&group), acl })
 }
 
-/// What an owner may do whom the list does not name as such: what it says of the user by name, else of groups and of everyone. Whether the
-/// owner is in the container's group is not known here, so it is what both permit.
+/// The permissions of an owner without an owner entry in the list: those of the user's own entry, else of groups and of everyone. Whether
+/// the owner is in the container's group is unknown here, so the result is what both permit.
 fn of_unnamed_owner(acl: &Acl, owner: &str) -> Permissions {
     let find =
         |wanted: &Principal| acl.entries().find(|(principal, _)| *principal == wanted).map(|(_, what)| what);
@@ -89,8 +89,8 @@ fn of_unnamed_owner(acl: &Acl, owner: &str) -> Permissions {
     find(&Principal::User(owner.to_owned())).unwrap_or_else(by_group)
 }
 
-/// Changes what is asked for, all or nothing. The owner comes first, as the one that may be refused; a handle keeps what it was opened with,
-/// so the list can be set afterwards, and the owner be put back where the list is refused.
+/// Makes all requested changes or none. The owner is changed first, because that may be refused. A handle keeps the permissions of its
+/// opening, so it can set the list afterwards, and restore the owner if the list is refused.
 pub(crate) fn change(cont: &Cont, change: &RightsChange, naming: &str) -> Result<()> {
     let RightsChange { owner, group, acl } = change;
     check_known(change, naming)?;
@@ -108,7 +108,7 @@ pub(crate) fn change(cont: &Cont, change: &RightsChange, naming: &str) -> Result
     set.context(|| format!("set the list of {naming}, which takes the permission A"))
 }
 
-/// Refuses to give to somebody whom this machine does not know: servers take any name, and who gave cannot take back.
+/// Refuses an owner who is unknown on this machine: servers accept any name, and the former owner cannot take the container back.
 fn check_known(change: &RightsChange, naming: &str) -> Result<()> {
     let is_known = |name: &String| uzers::get_user_by_name(name).is_some();
     let is_known_group = |name: &String| uzers::get_group_by_name(name).is_some();

@@ -1,4 +1,4 @@
-//! Snapshots: DAOS knows them by their epochs, the container's own map by their names.
+//! Snapshots: DAOS identifies them by epochs, and the container's own map has their names.
 
 use std::{cell::Cell, sync::Arc};
 
@@ -9,9 +9,9 @@ use isotach_object::{Epoch, Error, Label, Result, Snapshot};
 use crate::{
     commit::in_transaction,
     failure::InStep,
-    ffi::{Der, Object, Operation, Part, Tx, Update},
+    ffi::{AkeyUpdate, Der, Object, Operation, Tx, Update},
     keys::{ONLY, SNAPSHOT},
-    read::of_one_state,
+    read::consistent_read,
     space::{Space, number},
 };
 
@@ -23,7 +23,7 @@ fn epoch_of(stored: &[u8]) -> Option<u64> {
     stored.get(..8).and_then(number)
 }
 
-/// Keeps the present under a name.
+/// Creates a snapshot of the present state with a name.
 pub(crate) fn create(space: &Space, name: &Label) -> Result<Epoch> {
     let what = || format!("create snapshot {name} of container {}", space.label);
     let epoch = space.cont.create_snapshot().context(what)?;
@@ -33,13 +33,13 @@ pub(crate) fn create(space: &Space, name: &Label) -> Result<Epoch> {
     }
 }
 
-/// Settles what a failed entry of a name left. A commit may fail and count all the same: the state of a name that was entered stays.
+/// Cleans up after a failure to enter a name. The commit may have failed and still count, so the snapshot of an entered name stays.
 fn after_failure(space: &Space, name: &Label, epoch: u64, error: Error) -> Result<Epoch> {
     match find(space, name) {
         Ok(entered) if entered == epoch => Ok(Epoch(epoch)),
-        // Only an error of I/O leaves open whether the name will be there.
-        Ok(_) | Err(Error::NotFound { .. }) if !matches!(error, Error::Io { .. }) => {
-            // No name leads to this epoch, so a failure to destroy it costs space and nothing else.
+        // After any other error the commit of the name may still count.
+        Ok(_) | Err(Error::NotFound { .. }) if error.is_refusal() => {
+            // No name refers to this epoch, so a failure to destroy it costs only space.
             let _ = space.cont.destroy_snapshot(epoch);
             Err(error)
         }
@@ -47,7 +47,7 @@ fn after_failure(space: &Space, name: &Label, epoch: u64, error: Error) -> Resul
     }
 }
 
-/// Enters a name that nothing has.
+/// Enters an unused name.
 fn enter(space: &Space, name: &Label, epoch: u64) -> Result<()> {
     let what = || format!("snapshot {name} of container {}", space.label);
     let own = space.own().context(what)?;
@@ -55,7 +55,7 @@ fn enter(space: &Space, name: &Label, epoch: u64) -> Result<()> {
         if stored(&own, Some(tx), name).in_step(what)?.is_some() {
             return Err(Error::AlreadyExists { what: what() }.into());
         }
-        let value = Part::Value { akey: ONLY.into(), bytes: epoch.to_le_bytes().to_vec().into() };
+        let value = AkeyUpdate::Value { akey: ONLY.into(), bytes: epoch.to_le_bytes().to_vec().into() };
         Update::new(&own, Some(tx), key(name), vec![value]).run().in_step(what)
     })
     .map(drop)
@@ -66,11 +66,11 @@ fn stored(own: &Arc<Object>, tx: Option<&Tx>, name: &Label) -> Result<Option<u64
     Ok(own.value(tx, &key(name), ONLY)?.as_deref().and_then(epoch_of))
 }
 
-/// All snapshots with names, oldest first.
+/// All named snapshots, oldest first.
 pub(crate) fn list(space: &Space, past: Option<&Tx>) -> Result<Vec<Snapshot>> {
     let what = || format!("list the snapshots of container {}", space.label);
     let own = space.own().context(what)?;
-    let mut all = of_one_state(space, past, 2, |tx| {
+    let mut all = consistent_read(space, past, 2, |tx| {
         let (mut all, mut anchor) = (Vec::new(), Some(Vec::new()));
         while let Some(from) = anchor {
             let found = own.keys(tx, None, &from, usize::MAX).in_step(what)?;
@@ -98,7 +98,7 @@ pub(crate) fn find(space: &Space, name: &Label) -> Result<u64> {
     found.ok_or_else(|| Error::not_found(what()))
 }
 
-/// Forgets a snapshot.
+/// Removes a snapshot.
 pub(crate) fn destroy(space: &Space, name: &Label) -> Result<()> {
     let what = || format!("snapshot {name} of container {}", space.label);
     let own = space.own().context(what)?;
@@ -110,7 +110,7 @@ pub(crate) fn destroy(space: &Space, name: &Label) -> Result<()> {
         own.punch_dkey(Some(tx), &key(name)).in_step(what)
     })?;
     match space.cont.destroy_snapshot(found.get()) {
-        // Another was faster.
+        // Another process has removed it.
         Err(Der(DER_NONEXIST)) => Ok(()),
         outcome => outcome.context(|| format!("destroy {}", what())),
     }

@@ -1,4 +1,4 @@
-//! An open container, and how what is in it is reached.
+//! An open container, and access to its objects.
 
 use std::{
     collections::HashMap,
@@ -11,19 +11,19 @@ use isotach_object::{Cell, Error, Label, ObjectClass, ObjectId, ObjectType, Resu
 
 use crate::{
     failure::{InStep, forked},
-    ffi::{Array, Cont, Der, Object, Operation, Part, Roots, Tx, Update},
+    ffi::{AkeyUpdate, Array, Cont, Der, Object, Operation, Roots, Tx, Update},
     keys::{Format, NOTHING, ONLY, OWN},
     options::{Options, SCHEME},
     read,
 };
 
-/// The number of groups that stands for all, and where it is in the high half of an id.
+/// The number of groups that stands for all, and its bits in the high half of an id.
 const ALL: u16 = 0xffff;
 const GROUPS: u64 = 0xffff << 32;
 /// The first redundancy number of classes with parity.
 const PARITY: u8 = 0x20;
-/// Handles on maps and general objects that are kept open.
-const MOST_OPEN: usize = 256;
+/// The most cached handles on maps and general objects.
+const OPEN_MAX: usize = 256;
 
 /// An open container.
 #[derive(Debug)]
@@ -33,13 +33,13 @@ pub(crate) struct Space {
     pub(crate) options: Arc<Options>,
     /// Bytes of an array under one distribution key.
     pub(crate) chunk: u64,
-    /// How values are stored.
+    /// The stored form of values.
     pub(crate) format: Format,
-    /// How many groups an object has on all targets: as many as there were when the container was made, so that it is found also when the
-    /// pool has become larger.
+    /// The number of groups of an object on all targets: that of the container's creation, so that objects are still found after the pool
+    /// has grown.
     all_groups: u64,
     open: Mutex<HashMap<(u64, u64), Arc<Object>>>,
-    /// Which classes with copies the pool can have, as far as that was asked.
+    /// The known answers on which classes with copies the pool supports.
     classes: Mutex<HashMap<ObjectClass, bool>>,
 }
 
@@ -69,14 +69,14 @@ impl Space {
         })
     }
 
-    /// What a new container of ours says of itself: the map of its own, and where an id has room for numbers, its format and the bytes of
-    /// a chunk, and how many groups an object on all targets has.
+    /// The roots of a new container: its own map, and in the bits of an id its format, the bytes of a chunk, and the number of groups of an
+    /// object on all targets.
     pub(crate) fn roots(options: &Options, targets: u32) -> Roots {
-        // With one target S1 is all, too: it is the class of fields, and keeps its name.
+        // With one target, S1 also means all targets. It is the class of fields, and keeps its name.
         [OWN, (Format::NEW, options.chunk), (targets.clamp(2, 0xfffe).into(), 0), (0, 0)]
     }
 
-    /// DAOS's id of an object: ours, but with the number of groups for "all".
+    /// DAOS's id of an object: ours, with the number of groups in place of "all".
     pub(crate) fn id(&self, object: ObjectId) -> (u64, u64) {
         match object.class().groups() {
             ALL => (object.hi() & !GROUPS | self.all_groups << 32, object.lo()),
@@ -84,14 +84,14 @@ impl Space {
         }
     }
 
-    /// The object with an id of DAOS's, if it may be one of ours.
+    /// The object with an id of DAOS's, if it can be one of ours.
     pub(crate) fn object_of(&self, (hi, lo): (u64, u64)) -> Option<ObjectId> {
         let hi = if hi & GROUPS == self.all_groups << 32 { hi | GROUPS } else { hi };
-        // What other programs have there is not ours to read.
+        // Objects of other programs are not ours to read.
         ObjectId::from_halves(hi, lo).ok()
     }
 
-    /// Refuses a handle of the parent's in a child.
+    /// Refuses a handle of the parent in a child process.
     pub(crate) fn check_process(&self) -> Result<()> {
         match self.cont.is_of_this_process() {
             true => Ok(()),
@@ -99,7 +99,7 @@ impl Space {
         }
     }
 
-    /// Refuses a class that objects of this kind cannot have here.
+    /// Refuses a class that is not supported for objects of this kind.
     pub(crate) fn check_class(&self, object: ObjectId) -> Result<()> {
         let class = object.class();
         let unsupported = |why: &str| {
@@ -148,7 +148,7 @@ impl Space {
         }
         let object = Arc::new(Object::open(&self.cont, id)?);
         if id.0 >> 56 != ObjectType::Array as u64 {
-            if open.len() >= MOST_OPEN {
+            if open.len() >= OPEN_MAX {
                 open.retain(|_, object| Arc::strong_count(object) > 1);
             }
             open.insert(id, Arc::clone(&object));
@@ -156,7 +156,7 @@ impl Space {
         Ok(object)
     }
 
-    /// The map with what belongs to the container.
+    /// The map with the container's own entries.
     pub(crate) fn own(&self) -> Result<Arc<Object>, Der> {
         self.object(OWN)
     }
@@ -166,30 +166,30 @@ impl Space {
         Array::open(&self.cont, self.id(object), self.chunk).map(Arc::new)
     }
 
-    /// What something of a cell is called in an error.
-    pub(crate) fn naming(&self, doing: &str, cell: &Cell<'_>) -> String {
+    /// The description of an operation on a cell, for errors.
+    pub(crate) fn naming(&self, verb: &str, cell: &Cell<'_>) -> String {
         let key = match cell.dkey {
             [] => String::new(),
             key => format!(" key {:?}", String::from_utf8_lossy(key)),
         };
-        format!("{doing} object {}{key} of container {}", cell.object, self.label)
+        format!("{verb} object {}{key} of container {}", cell.object, self.label)
     }
 
-    /// Keeps a note for people to read; gives its key, which says when that was.
+    /// Stores a note for administrators. Returns its key, which has the time.
     pub(crate) fn keep_note(&self, note: &str) -> Result<String> {
         let what = || format!("keep a note in container {}", self.label);
         let key = format!("note {}", self.epoch()?);
-        let value = Part::Value { akey: ONLY.into(), bytes: self.format.encoded(note.as_bytes()) };
+        let value = AkeyUpdate::Value { akey: ONLY.into(), bytes: self.format.encoded(note.as_bytes()) };
         let own = self.own().context(what)?;
         Update::new(&own, None, key.as_bytes(), vec![value]).run().context(what)?;
         Ok(key)
     }
 
-    /// The present epoch: that of a transaction which begins now.
+    /// The present epoch, which is that of a transaction that begins now.
     pub(crate) fn epoch(&self) -> Result<u64> {
         let what = || format!("ask for the epoch of container {}", self.label);
-        read::of_one_state(self, None, 2, |tx| {
-            // A transaction has an epoch as soon as it has read something.
+        read::consistent_read(self, None, 2, |tx| {
+            // A transaction has an epoch after its first read.
             self.own().and_then(|own| own.look(tx, NOTHING, ONLY)).in_step(what)?;
             tx.map_or(Ok(0), Tx::epoch).in_step(what)
         })

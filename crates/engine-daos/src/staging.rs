@@ -1,10 +1,10 @@
-//! A transaction that is given in pieces: it waits in memory, as in DAOS's own client, until it is committed.
+//! A transaction that is staged in parts. It waits in memory until its commit, as in DAOS's own client.
 
 use isotach_object::{Epoch, Precondition, Result, Staging, Update};
 
 use crate::{changes::Changes, container::DaosContainer};
 
-/// The updates of a transaction that is being put together.
+/// The staged updates of a transaction.
 #[derive(Debug)]
 pub(crate) struct DaosStaging<'c> {
     container: &'c DaosContainer,

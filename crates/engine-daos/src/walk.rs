@@ -1,4 +1,4 @@
-//! Looking at everything in a container: how much it is, and whether it can be read.
+//! Walking a container: measuring its size and verifying that it is readable.
 
 use isotach_engine_kit::context::Context;
 use isotach_object::{
@@ -8,18 +8,18 @@ use isotach_object::{
 
 use crate::{
     listing::{self, Objects},
-    read::{self, of_one_state},
+    read::{self, consistent_read},
     space::Space,
 };
 
-/// Keys or objects that are asked for at once.
+/// The keys or objects of one listing.
 const PER_PAGE: usize = 1000;
-/// Bytes that are read at once.
+/// The bytes of one read.
 const WINDOW: usize = 16 << 20;
-/// Findings that are told.
-const MOST_FINDINGS: usize = 1000;
+/// The most reported findings.
+const FINDINGS_MAX: usize = 1000;
 
-/// Does something with every cell of a container.
+/// Calls a function for every cell of a container.
 fn cells(space: &Space, mut act: impl FnMut(&Cell<'_>) -> Result<()>) -> Result<()> {
     let (objects, mut anchor) = (Objects::default(), Some(Anchor::start()));
     while let Some(from) = anchor {
@@ -60,11 +60,11 @@ fn pages(page: impl Fn(&Anchor) -> Result<Page>, mut act: impl FnMut(&[u8]) -> R
     Ok(())
 }
 
-/// How many bytes a container's keys and values have. DAOS tells what a pool takes, and not a container.
+/// The size of a container's keys and values in bytes. DAOS reports the used space of a pool, but not of a container.
 pub(crate) fn size(space: &Space) -> Result<u64> {
     let mut sum = 0;
     cells(space, |cell| {
-        let size = of_one_state(space, None, 1, |tx| read::size(space, tx, cell))?;
+        let size = consistent_read(space, None, 1, |tx| read::size(space, tx, cell))?;
         let size = match cell.object.otype() {
             ObjectType::Array => array_size(space, cell.object, size.unwrap_or(0))?,
             _ => size.unwrap_or(0),
@@ -75,13 +75,13 @@ pub(crate) fn size(space: &Space) -> Result<u64> {
     Ok(sum)
 }
 
-/// What an array of this size takes, at most: its holes count in as far as they are in chunks that have something.
+/// The most space of an array of this size. Holes count if their chunk has any bytes.
 fn array_size(space: &Space, object: ObjectId, size: u64) -> Result<u64> {
     if size <= space.chunk {
         return Ok(size);
     }
     let what = || format!("list the chunks of array {object} of container {}", space.label);
-    // The bare object has the keys; that the array is open makes known how long a chunk is.
+    // The bare object has the keys. The open array provides the size of a chunk.
     let (_array, object) =
         (space.array(object).context(what)?, space.object(space.id(object)).context(what)?);
     let (mut chunks, mut anchor) = (0, Some(Vec::new()));
@@ -93,7 +93,7 @@ fn array_size(space: &Space, object: ObjectId, size: u64) -> Result<u64> {
     Ok(size.min(chunks.saturating_mul(space.chunk)))
 }
 
-/// Reads everything: DAOS compares what it gives with its checksums.
+/// Reads everything. DAOS verifies its checksums at each read.
 pub(crate) fn verify(space: &Space, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified> {
     let (mut verified, mut values, mut extents) = (Verified::default(), 0, 0);
     let mut window = Vec::new();
@@ -103,7 +103,7 @@ pub(crate) fn verify(space: &Space, how: Verify, progress: VerifyProgress<'_>) -
                 verified.bytes += read;
                 *(if is_value { &mut values } else { &mut extents }) += 1;
             }
-            Err(Error::Corrupt { what, place }) if verified.findings.len() < MOST_FINDINGS => {
+            Err(Error::Corrupt { what, place }) if verified.findings.len() < FINDINGS_MAX => {
                 let (dkey, akey) = (cell.dkey.to_vec(), cell.akey.to_vec());
                 let cell = Some(FoundCell { object: cell.object, dkey, akey });
                 verified.findings.push(Finding { part: Part::Bytes, what, place, byte: None, cell });
@@ -118,10 +118,10 @@ pub(crate) fn verify(space: &Space, how: Verify, progress: VerifyProgress<'_>) -
     Ok(verified)
 }
 
-/// Reads a cell; how many bytes there were, and whether it is a value.
+/// Reads a cell. Returns its number of bytes and whether it is a value.
 fn look(space: &Space, cell: &Cell<'_>, how: Verify, window: &mut Vec<u8>) -> Result<(u64, bool)> {
     let is_array = cell.object.otype() == ObjectType::Array;
-    if !is_array && let Some(value) = of_one_state(space, None, 1, |tx| read::value(space, tx, cell))? {
+    if !is_array && let Some(value) = consistent_read(space, None, 1, |tx| read::value(space, tx, cell))? {
         return Ok((value.len() as u64, true));
     }
     if !how.data {
@@ -130,7 +130,7 @@ fn look(space: &Space, cell: &Cell<'_>, how: Verify, window: &mut Vec<u8>) -> Re
     window.resize(WINDOW, 0);
     let mut offset = 0;
     loop {
-        let read = of_one_state(space, None, 1, |tx| read::bytes(space, tx, cell, offset, window))? as u64;
+        let read = consistent_read(space, None, 1, |tx| read::bytes(space, tx, cell, offset, window))? as u64;
         offset += read;
         if read < WINDOW as u64 {
             return Ok((offset, false));

@@ -54,7 +54,7 @@ fn a_list_is_kept_letter_by_letter_and_who_may_read_may_look_at_properties_and_l
         .unwrap();
     let kept = "A::OWNER@:rwdtTaAo,A::ann@:rwta,A::bea@:tT,A:G:crew@:d,A::EVERYONE@:rta";
     assert_eq!(pool.access_control().unwrap().rights(&label()).unwrap().acl.to_string(), kept);
-    // What was told is what is kept when it is set again.
+    // What was reported is what is kept when it is set again.
     let told = pool.access_control().unwrap().rights(&label()).unwrap();
     assert_eq!(pool.access_control().unwrap().set_rights(&label(), &listed(&told.acl)).unwrap(), told);
     // Who may not even read, and so see no properties, still sets the list that is his.
@@ -65,7 +65,7 @@ fn a_list_is_kept_letter_by_letter_and_who_may_read_may_look_at_properties_and_l
     let without_write = Permissions::ALL.without("w".parse().unwrap());
     let narrow = Acl::new().with(Principal::Owner, without_write);
     assert_eq!(pool.access_control().unwrap().set_rights(&label(), &listed(&narrow)).unwrap().acl, narrow);
-    // Another connection, which looks at what holds now, as the owner who may no longer write.
+    // Another connection, which checks what holds now, as the owner who may no longer write.
     let again = fixture.engine().open_pool(pool.uri()).unwrap();
     let container = again.open_container(&label()).unwrap();
     let refused = container.allocate_ids(1).map(drop).unwrap_err();
@@ -76,7 +76,7 @@ fn a_list_is_kept_letter_by_letter_and_who_may_read_may_look_at_properties_and_l
 }
 
 #[test]
-fn a_container_that_was_given_away_belongs_to_the_other_and_is_closed_to_who_gave_it() {
+fn a_container_given_to_another_user_is_closed_to_its_former_owner() {
     let fixture = DaosFixture::new("");
     let pool = pool(&fixture);
     pool.create_container(&label(), &ContainerOptions::default()).unwrap();

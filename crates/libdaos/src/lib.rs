@@ -1,15 +1,15 @@
 //! DAOS's C interface over any engine: a program that was written for libdaos runs where there is no DAOS.
 //!
-//! `export` has the functions that C calls, and all unsafe code: it turns pointers into slices and back. What they do is in the
-//! rooms beside it, which are safe: `containers` (with pools, properties and access), `objects` (maps, arrays, records),
-//! `transactions` (with epochs and snapshots), `dfs` (the file system) and `runtime` (handles, events, the log, failures). Operations on
-//! objects take place in a `transactions::scope`: a container, or a transaction.
+//! `export` holds the functions that C calls, and all unsafe code: it turns pointers into slices and back. The safe modules beside it do
+//! the work: `containers` (with pools, properties and access), `objects` (maps, arrays, records), `transactions` (with epochs and
+//! snapshots), `dfs` (the file system) and `runtime` (handles, events, the log, errors). Each operation on an object runs in a
+//! `transactions::scope`: a container as it is now, or a transaction.
 //! DAOS's types and numbers are in `isotach-daos-abi`.
 //!
 //! What must stay true:
 //! - An update is durable and seen by everyone when its function returns, as on DAOS: each is flushed.
-//! - No panic crosses the boundary: what went wrong is a number, and a line in the log that says more.
-//! - What the header declares and is not there yet is `-DER_NOSYS`, with a line in the log.
+//! - No panic crosses the boundary. A failure is a number, and a line in the log with the details.
+//! - A declared function that is not implemented answers `-DER_NOSYS`, with a line in the log.
 //!
 //! Sources: the interface is that of DAOS 2.0 to 2.8 (`daos_api.h` and others); see docs/libdaos.md.
 

@@ -1,6 +1,7 @@
 //! For tests: a container in memory, before whose commits and other calls something may happen, and which may lose its past.
 
 use std::{
+    collections::HashMap,
     fmt,
     ops::Range,
     sync::{
@@ -28,6 +29,16 @@ type Before = Box<dyn FnMut(usize) -> Result<()> + Send>;
 
 /// What happens once, before a call.
 type Once = Box<dyn FnOnce() + Send>;
+
+/// A kind of call on a container. A list is one of attribute keys or of extents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Call {
+    Commit,
+    Epoch,
+    Flush,
+    List,
+    Snapshot,
+}
 
 /// How long a test waits for another thread that has nothing to wait for.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
@@ -76,13 +87,9 @@ impl Gate {
 /// What happens around the calls of a handle.
 pub(crate) struct Script {
     before: Mutex<Option<(usize, Before)>>,
-    before_list: Mutex<Option<Once>>,
-    before_epoch: Mutex<Option<Once>>,
-    before_snapshot: Mutex<Option<Once>>,
-    /// What the next commit fails with when it has been done.
-    commit_failure: Mutex<Option<Error>>,
-    /// What the next flush fails with.
-    flush_failure: Mutex<Option<Error>>,
+    once: Mutex<HashMap<Call, Once>>,
+    /// The failures of the next calls: of a commit after it is decided.
+    failures: Mutex<HashMap<Call, Error>>,
     is_plain: AtomicBool,
     /// Whether it shows a state of the past.
     is_past: bool,
@@ -101,11 +108,8 @@ impl Script {
     fn new(is_past: bool, lost: Arc<AtomicUsize>) -> Self {
         Self {
             before: Mutex::default(),
-            before_list: Mutex::default(),
-            before_epoch: Mutex::default(),
-            before_snapshot: Mutex::default(),
-            commit_failure: Mutex::default(),
-            flush_failure: Mutex::default(),
+            once: Mutex::default(),
+            failures: Mutex::default(),
             is_plain: AtomicBool::new(false),
             is_past,
             lost,
@@ -118,33 +122,23 @@ impl Script {
         *self.before.lock().unwrap() = Some((0, Box::new(act)));
     }
 
-    /// Lets something happen before the next list of attribute keys or of extents is read.
-    pub(crate) fn before_list(&self, act: impl FnOnce() + Send + 'static) {
-        *self.before_list.lock().unwrap() = Some(Box::new(act));
+    /// Lets something happen once, before the next call of a kind.
+    pub(crate) fn before(&self, call: Call, act: impl FnOnce() + Send + 'static) {
+        self.once.lock().unwrap().insert(call, Box::new(act));
     }
 
-    /// Lets something happen before the present epoch is asked for next.
-    pub(crate) fn before_epoch(&self, act: impl FnOnce() + Send + 'static) {
-        *self.before_epoch.lock().unwrap() = Some(Box::new(act));
+    /// Lets the next call of a kind fail. A commit counts all the same, and so does what a flush was to make durable.
+    pub(crate) fn fail_next(&self, call: Call, failure: Error) {
+        self.failures.lock().unwrap().insert(call, failure);
     }
 
-    /// Lets something happen before the next snapshot is made.
-    pub(crate) fn before_snapshot(&self, act: impl FnOnce() + Send + 'static) {
-        *self.before_snapshot.lock().unwrap() = Some(Box::new(act));
+    fn happen(&self, call: Call) {
+        let taken = self.once.lock().unwrap().remove(&call);
+        taken.into_iter().for_each(|act| act());
     }
 
-    /// Lets the next commit fail after its decision: it counts.
-    pub(crate) fn fail_after_next_commit(&self, failure: Error) {
-        *self.commit_failure.lock().unwrap() = Some(failure);
-    }
-
-    /// Lets the next flush fail, after which what was committed counts and is not durable.
-    pub(crate) fn fail_next_flush(&self, failure: Error) {
-        *self.flush_failure.lock().unwrap() = Some(failure);
-    }
-
-    fn list(&self) {
-        happen(&self.before_list);
+    fn fail(&self, call: Call) -> Result<()> {
+        self.failures.lock().unwrap().remove(&call).map_or(Ok(()), Err)
     }
 
     /// Says from now on that it has no transactions.
@@ -169,12 +163,6 @@ impl Script {
             Err(_) => Ok(()),
         }
     }
-}
-
-/// Lets happen what is to happen once.
-fn happen(once: &Mutex<Option<Once>>) {
-    let taken = once.lock().unwrap().take();
-    taken.into_iter().for_each(|act| act());
 }
 
 /// An empty container as this library opens it, its handle, and the same container as another has it open.
@@ -227,7 +215,7 @@ impl Hooks for Scripted {
         }
         self.0.is_flushed.store(false, Ordering::Relaxed);
         let epoch = inner.commit(transaction)?;
-        self.0.commit_failure.lock().unwrap().take().map_or(Ok(epoch), Err)
+        self.0.fail(Call::Commit).map(|()| epoch)
     }
 
     fn capabilities(&self, inner: &dyn Handle) -> Capabilities {
@@ -236,13 +224,13 @@ impl Hooks for Scripted {
     }
 
     fn flush(&self, inner: &dyn Handle) -> Result<()> {
-        self.0.flush_failure.lock().unwrap().take().map_or(Ok(()), Err)?;
+        self.0.fail(Call::Flush)?;
         self.0.is_flushed.store(true, Ordering::Relaxed);
         inner.flush()
     }
 
     fn epoch(&self, inner: &dyn Handle) -> Result<Epoch> {
-        happen(&self.0.before_epoch);
+        self.0.happen(Call::Epoch);
         inner.epoch()
     }
 
@@ -260,7 +248,7 @@ impl Hooks for Scripted {
         offset: u64,
         length: u64,
     ) -> Result<Vec<Range<u64>>> {
-        self.0.list();
+        self.0.happen(Call::List);
         extents_of(inner, cell, offset, length)
     }
 
@@ -272,12 +260,12 @@ impl Hooks for Scripted {
         anchor: &Anchor,
         limit: usize,
     ) -> Result<Page> {
-        self.0.list();
+        self.0.happen(Call::List);
         inner.list_akeys(object, dkey, anchor, limit)
     }
 
     fn create_snapshot(&self, inner: &dyn Handle, name: &Label) -> Result<Epoch> {
-        happen(&self.0.before_snapshot);
+        self.0.happen(Call::Snapshot);
         self.0.is_flushed.store(false, Ordering::Relaxed);
         inner.snapshots()?.create(name)
     }

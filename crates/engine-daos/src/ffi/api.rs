@@ -1,4 +1,4 @@
-//! The functions used of libdaos, found by name in the loaded library.
+//! The functions of libdaos in use, found by name in the loaded library.
 
 use std::{
     env,
@@ -12,15 +12,15 @@ use isotach_daos_abi::{
 };
 use isotach_engine_kit::{functions, library};
 
-/// Names another library than the one of the system.
+/// The environment variable that names another library than the system's.
 const LIBRARY: &str = "ISOTACH_LIBDAOS";
-/// Where the library is looked for, by its version first.
+/// The names of the library, the one with a version first.
 const NAMES: [&str; 2] = ["libdaos.so.2", "libdaos.so"];
 
 type Handle = daos_handle_t;
 type Event = *mut daos_event_t;
 
-// Of several names the first that exists counts: in DAOS 2.0 the names without a number are those of older functions.
+// The first existing name of several counts: in DAOS 2.0 the names without a number are older functions.
 functions! {
     init ["daos_init"]: fn() -> c_int;
     fini ["daos_fini"]: fn() -> c_int;
@@ -86,10 +86,10 @@ functions! {
     ? reinit ["daos_reinit"]: fn() -> c_int;
 }
 
-/// libdaos, loaded when it is first asked for and kept for the life of the process.
+/// libdaos, loaded at the first call and never unloaded.
 ///
 /// # Errors
-/// The loader's words.
+/// The loader's message.
 pub(super) fn functions() -> Result<&'static Functions, &'static str> {
     static FUNCTIONS: OnceLock<Result<Functions, String>> = OnceLock::new();
     FUNCTIONS.get_or_init(load).as_ref().map_err(String::as_str)

@@ -19,7 +19,7 @@ pub(crate) struct Array {
 }
 
 impl Array {
-    /// Opens an array, of which nothing needs to be there: so many bytes are under one distribution key.
+    /// Opens an array, which need not have content, with `chunk` bytes under one distribution key.
     pub(crate) fn open(container: &Arc<Cont>, (hi, lo): (u64, u64), chunk: u64) -> Result<Self, Der> {
         let mut handle = daos_handle_t::default();
         let (open, none) = (container.functions().array_open_with_attr, handle_of(None));
@@ -35,7 +35,7 @@ impl Array {
         self.container.functions()
     }
 
-    /// How many bytes it has; 0 also where it is not there.
+    /// Its size in bytes, or 0 if it does not exist.
     pub(crate) fn size(&self, tx: Option<&Tx>) -> Result<u64, Der> {
         let mut size = 0;
         let get = self.functions().array_get_size;
@@ -44,7 +44,7 @@ impl Array {
         Ok(size)
     }
 
-    /// Cuts it off, or makes it longer.
+    /// Truncates or extends it.
     pub(crate) fn set_size(&self, tx: Option<&Tx>, size: u64) -> Result<(), Der> {
         // SAFETY: numbers.
         self.container.check(unsafe {
@@ -52,7 +52,7 @@ impl Array {
         })
     }
 
-    /// Takes bytes out of it.
+    /// Punches bytes.
     pub(crate) fn punch(&self, tx: Option<&Tx>, offset: u64, length: u64) -> Result<(), Der> {
         let mut range = daos_range_t { rg_idx: offset, rg_len: length };
         let mut described = described(&mut range);
@@ -62,7 +62,7 @@ impl Array {
         })
     }
 
-    /// Removes it, with what else is in the object.
+    /// Removes the whole object.
     pub(crate) fn destroy(&self, tx: Option<&Tx>) -> Result<(), Der> {
         // SAFETY: a handle that is open; it is closed when dropped, as it has to be.
         self.container
@@ -83,7 +83,7 @@ fn described(range: &mut daos_range_t) -> daos_array_iod_t {
     daos_array_iod_t { arr_nr: 1, arr_rgs: range, arr_nr_short_read: 0, arr_nr_read: 0 }
 }
 
-/// What an operation on one range is described by, once it does not move any more.
+/// The description of an operation on one range, filled when its address is final.
 #[derive(Debug)]
 struct Described {
     range: daos_range_t,
@@ -161,7 +161,7 @@ impl Operation for Write<'_> {
     }
 }
 
-/// Where the bytes of a read go.
+/// The destination of a read.
 #[derive(Debug)]
 pub(crate) enum Buffer<'b> {
     Owned(Vec<u8>),
@@ -187,13 +187,13 @@ impl<'b> Read<'b> {
         self.described.iod.arr_nr_short_read == 0
     }
 
-    /// How many bytes there were, once it has ended.
+    /// The number of read bytes, once it has ended.
     fn filled(&self) -> usize {
         (self.described.range.rg_len - self.described.iod.arr_nr_short_read.min(self.described.range.rg_len))
             as usize
     }
 
-    /// The whole buffer, to be read into again.
+    /// The whole buffer, for another read.
     pub(crate) fn into_buffer(self) -> Vec<u8> {
         match self.buffer {
             Buffer::Owned(bytes) => bytes,
@@ -201,7 +201,7 @@ impl<'b> Read<'b> {
         }
     }
 
-    /// The bytes that there were.
+    /// The read bytes.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         let filled = self.filled();
         match self.buffer {

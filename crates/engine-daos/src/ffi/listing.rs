@@ -11,11 +11,11 @@ use isotach_daos_abi::{
 use super::{Der, Object, Tx, object::vector, transaction::handle_of};
 
 /// Bytes of keys that are asked for at once.
-const ROOM: usize = 64 << 10;
-/// Keys that are asked for at once.
-const MOST: usize = 1024;
+const KEY_BYTES: usize = 64 << 10;
+/// The keys in one page.
+const KEYS_MAX: usize = 1024;
 
-/// Keys, and where to go on: DAOS's anchor, none at the end.
+/// Keys, and the anchor of the next page: DAOS's, or `None` at the end.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
     pub(crate) keys: Vec<Vec<u8>>,
@@ -23,7 +23,7 @@ pub(crate) struct Keys {
 }
 
 impl Object {
-    /// A page of at most so many distribution keys, or of the attribute keys under one. Without an anchor it is the first.
+    /// A page of at most `limit` distribution keys, or of the attribute keys under one. Without an anchor it is the first.
     pub(crate) fn keys(
         &self,
         tx: Option<&Tx>,
@@ -32,20 +32,20 @@ impl Object {
         limit: usize,
     ) -> Result<Keys, Der> {
         let mut anchor = unpacked(anchor);
-        let mut room = vec![0_u8; ROOM];
+        let mut buffer = vec![0_u8; KEY_BYTES];
         loop {
-            let mut described = vec![daos_key_desc_t::default(); limit.min(MOST)];
-            let listed = self.list(tx, dkey, &mut anchor, &mut described, &mut room);
+            let mut described = vec![daos_key_desc_t::default(); limit.min(KEYS_MAX)];
+            let listed = self.list(tx, dkey, &mut anchor, &mut described, &mut buffer);
             match listed {
-                // A key that is longer than the room.
+                // A key is longer than the buffer.
                 Err(Der(DER_KEY2BIG))
-                    if described.first().is_some_and(|first| first.kd_key_len > room.len() as u64) =>
+                    if described.first().is_some_and(|first| first.kd_key_len > buffer.len() as u64) =>
                 {
-                    room.resize(described[0].kd_key_len as usize, 0);
+                    buffer.resize(described[0].kd_key_len as usize, 0);
                 }
                 _ => {
                     described.truncate(listed?);
-                    let keys = split(&described, &room);
+                    let keys = split(&described, &buffer);
                     let next = (anchor.da_type != DAOS_ANCHOR_TYPE_EOF).then(|| packed(&anchor));
                     return Ok(Keys { keys, next });
                 }
@@ -59,11 +59,11 @@ impl Object {
         dkey: Option<&[u8]>,
         anchor: &mut daos_anchor_t,
         described: &mut [daos_key_desc_t],
-        room: &mut [u8],
+        buffer: &mut [u8],
     ) -> Result<usize, Der> {
         let mut count = described.len() as u32;
         let mut bytes =
-            d_iov_t { iov_buf: room.as_mut_ptr().cast(), iov_buf_len: room.len() as u64, iov_len: 0 };
+            d_iov_t { iov_buf: buffer.as_mut_ptr().cast(), iov_buf_len: buffer.len() as u64, iov_len: 0 };
         let mut list = d_sg_list_t { sg_nr: 1, sg_nr_out: 0, sg_iovs: &mut bytes };
         let (functions, th, no_event) = (self.functions(), handle_of(tx), ptr::null_mut());
         let descriptions = described.as_mut_ptr();
@@ -101,7 +101,7 @@ impl Object {
     }
 }
 
-/// Keys that lie one behind the other.
+/// Splits the buffer into its keys.
 fn split(described: &[daos_key_desc_t], bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut rest = bytes;
     let mut keys = Vec::with_capacity(described.len());
@@ -113,8 +113,8 @@ fn split(described: &[daos_key_desc_t], bytes: &[u8]) -> Vec<Vec<u8>> {
     keys
 }
 
-/// An anchor as bytes: its fields one behind the other, but for the sub-anchors, which are an address. DAOS has them for objects with
-/// parity alone, and these are not listed here.
+/// An anchor as bytes: its fields one after the other, without the sub-anchors, which are an address. DAOS uses them only for objects with
+/// parity, which are not listed here.
 fn packed(anchor: &daos_anchor_t) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(size_of::<daos_anchor_t>());
     bytes.extend_from_slice(&anchor.da_type.to_le_bytes());
@@ -124,7 +124,7 @@ fn packed(anchor: &daos_anchor_t) -> Vec<u8> {
     bytes
 }
 
-/// The anchor of these bytes, or the beginning.
+/// The anchor of these bytes, or that of the beginning.
 fn unpacked(bytes: &[u8]) -> daos_anchor_t {
     let mut anchor = daos_anchor_t { da_type: DAOS_ANCHOR_TYPE_ZERO, ..Default::default() };
     let mut rest = bytes;

@@ -29,7 +29,7 @@ pub(super) fn vector(bytes: &[u8]) -> d_iov_t {
 }
 
 impl Object {
-    /// Opens an object, of which nothing needs to be there.
+    /// Opens an object, which need not have content.
     pub(crate) fn open(container: &Arc<Cont>, (hi, lo): (u64, u64)) -> Result<Self, Der> {
         let mut handle = daos_handle_t::default();
         let open = container.functions().obj_open;
@@ -43,7 +43,7 @@ impl Object {
         self.container.functions()
     }
 
-    /// A value; `None` where it is not there.
+    /// A value, or `None` if it does not exist.
     ///
     /// DAOS's client answers a conditional fetch with `DER_NONEXIST` both where there is no value and where the only target that could
     /// have it is lost. A fetch without conditions finds nothing in the first case, and has the same error only in the second.
@@ -56,8 +56,8 @@ impl Object {
         let mut fetch = Fetch::of_guess(self, tx, dkey, akey);
         loop {
             match fetch.run() {
-                // Others may make it larger all the time.
-                Err(Der(DER_REC2BIG)) if fetch.size() > fetch.room() => {
+                // Other processes may enlarge it repeatedly.
+                Err(Der(DER_REC2BIG)) if fetch.size() > fetch.capacity() => {
                     fetch = Fetch::of_value(self, tx, dkey, akey, fetch.size());
                 }
                 Err(Der(DER_NONEXIST)) if fetch.conditions != 0 => {
@@ -65,14 +65,14 @@ impl Object {
                 }
                 outcome => {
                     outcome.map_err(Der::of_look)?;
-                    let is_there = fetch.conditions != 0 || fetch.size() > 0;
-                    return Ok(is_there.then(|| fetch.into_value()));
+                    let exists = fetch.conditions != 0 || fetch.size() > 0;
+                    return Ok(exists.then(|| fetch.into_value()));
                 }
             }
         }
     }
 
-    /// Reads what may be there or not, for the sake of having read.
+    /// Reads a value that may not exist, so that the transaction notices changes of it.
     pub(crate) fn look(self: &Arc<Self>, tx: Option<&Tx>, dkey: &[u8], akey: &[u8]) -> Result<(), Der> {
         Fetch::of_look(self, tx, dkey, akey).run().map_err(Der::of_look)
     }
@@ -131,12 +131,12 @@ pub(crate) struct Fetch {
     /// Nothing for a value.
     records: Vec<daos_recx_t>,
     buffer: Vec<u8>,
-    /// Under which the fetch succeeds: a value without bytes is told from none by them alone.
+    /// The conditions of the fetch. They alone distinguish a value without bytes from no value.
     conditions: u64,
     raw: Raw,
 }
 
-/// What libdaos is given, once nothing moves any more.
+/// The structures for libdaos, filled when their addresses are final.
 #[derive(Debug, Default)]
 struct Raw {
     dkey: daos_key_t,
@@ -162,7 +162,7 @@ impl Raw {
         let list = |vectors: &mut Vec<d_iov_t>| d_sg_list_t {
             sg_nr: vectors.len() as u32,
             sg_nr_out: 0,
-            // libdaos looks behind a pointer that is there, whatever the number says.
+            // libdaos follows any pointer but null, even for a number of 0.
             sg_iovs: if vectors.is_empty() { ptr::null_mut() } else { vectors.as_mut_ptr() },
         };
         self.lists = self.vectors.iter_mut().map(list).collect();
@@ -170,13 +170,13 @@ impl Raw {
 }
 
 impl Fetch {
-    /// Of a value whose size is not known: one that is longer than usual fails with `DER_REC2BIG`, one that is not there, or on a
-    /// target that is lost, with `DER_NONEXIST`: see [`Object::value`].
+    /// A fetch of a value of unknown size. A longer value than usual fails with `DER_REC2BIG`. A missing value and a lost target fail with
+    /// `DER_NONEXIST`: see [`Object::value`].
     pub(crate) fn of_guess(object: &Arc<Object>, tx: Option<&Tx>, dkey: &[u8], akey: &[u8]) -> Self {
         Self::of_value(object, tx, dkey, akey, GUESS)
     }
 
-    /// Of what may be there or not, which then has no bytes: fails with `DER_NONEXIST` only where the target is lost.
+    /// A fetch of a value that may not exist and then has no bytes. It fails with `DER_NONEXIST` only for a lost target.
     pub(crate) fn of_look(object: &Arc<Object>, tx: Option<&Tx>, dkey: &[u8], akey: &[u8]) -> Self {
         Self { conditions: 0, ..Self::of_guess(object, tx, dkey, akey) }
     }
@@ -185,7 +185,7 @@ impl Fetch {
         Self::new(object, tx, dkey, akey, Vec::new(), vec![0; room])
     }
 
-    /// Bytes where nothing was written are zeros.
+    /// A fetch of records. Unwritten bytes are zeros.
     pub(crate) fn of_records(
         object: &Arc<Object>,
         tx: Option<&Tx>,
@@ -219,11 +219,11 @@ impl Fetch {
         }
     }
 
-    fn room(&self) -> usize {
+    fn capacity(&self) -> usize {
         self.buffer.len()
     }
 
-    /// The size of the value, once it has ended; 0 where there is none.
+    /// The size of the value after the end, or 0 without one.
     fn size(&self) -> usize {
         self.raw.iods.first().map_or(0, |iod| iod.iod_size as usize)
     }
@@ -274,22 +274,22 @@ impl Operation for Fetch {
 
 /// A change of one attribute key.
 #[derive(Debug)]
-pub(crate) enum Part<'d> {
+pub(crate) enum AkeyUpdate<'d> {
     /// A value.
     Value { akey: Cow<'d, [u8]>, bytes: Cow<'d, [u8]> },
     /// Records: bytes at offsets.
     Records { akey: Cow<'d, [u8]>, extents: Vec<(u64, Cow<'d, [u8]>)> },
-    /// Records that are taken out: offsets and lengths.
+    /// Records to punch: offsets and lengths.
     Punch { akey: Cow<'d, [u8]>, ranges: Vec<(u64, u64)> },
 }
 
-/// Changes under one distribution key, which count together.
+/// Changes under one distribution key, which are atomic.
 #[derive(Debug)]
 pub(crate) struct Update<'d> {
     object: Arc<Object>,
     tx: daos_handle_t,
     dkey: Cow<'d, [u8]>,
-    parts: Vec<Part<'d>>,
+    parts: Vec<AkeyUpdate<'d>>,
     records: Vec<Vec<daos_recx_t>>,
     raw: Raw,
 }
@@ -299,7 +299,7 @@ impl<'d> Update<'d> {
         object: &Arc<Object>,
         tx: Option<&Tx>,
         dkey: impl Into<Cow<'d, [u8]>>,
-        parts: Vec<Part<'d>>,
+        parts: Vec<AkeyUpdate<'d>>,
     ) -> Self {
         let (dkey, tx) = (dkey.into(), handle_of(tx));
         Self { object: Arc::clone(object), tx, dkey, parts, records: Vec::new(), raw: Raw::default() }
@@ -309,12 +309,12 @@ impl<'d> Update<'d> {
     pub(crate) fn into_owned(self) -> Update<'static> {
         let own = |bytes: Cow<'_, [u8]>| Cow::Owned(bytes.into_owned());
         let part = |part| match part {
-            Part::Value { akey, bytes } => Part::Value { akey: own(akey), bytes: own(bytes) },
-            Part::Records { akey, extents } => {
+            AkeyUpdate::Value { akey, bytes } => AkeyUpdate::Value { akey: own(akey), bytes: own(bytes) },
+            AkeyUpdate::Records { akey, extents } => {
                 let extents = extents.into_iter().map(|(offset, bytes)| (offset, own(bytes))).collect();
-                Part::Records { akey: own(akey), extents }
+                AkeyUpdate::Records { akey: own(akey), extents }
             }
-            Part::Punch { akey, ranges } => Part::Punch { akey: own(akey), ranges },
+            AkeyUpdate::Punch { akey, ranges } => AkeyUpdate::Punch { akey: own(akey), ranges },
         };
         Update {
             object: self.object,
@@ -326,12 +326,12 @@ impl<'d> Update<'d> {
         }
     }
 
-    fn describe(part: &Part<'_>, records: &mut Vec<daos_recx_t>) -> (daos_iod_t, Vec<d_iov_t>) {
+    fn describe(part: &AkeyUpdate<'_>, records: &mut Vec<daos_recx_t>) -> (daos_iod_t, Vec<d_iov_t>) {
         match part {
-            Part::Value { akey, bytes } => {
+            AkeyUpdate::Value { akey, bytes } => {
                 (iod(akey, DAOS_IOD_SINGLE, bytes.len() as u64, &mut []), vec![vector(bytes)])
             }
-            Part::Records { akey, extents } => {
+            AkeyUpdate::Records { akey, extents } => {
                 let range = |(offset, bytes): &(u64, Cow<'_, [u8]>)| daos_recx_t {
                     rx_idx: *offset,
                     rx_nr: bytes.len() as u64,
@@ -342,7 +342,7 @@ impl<'d> Update<'d> {
                     extents.iter().map(|(_, bytes)| vector(bytes)).collect(),
                 )
             }
-            Part::Punch { akey, ranges } => {
+            AkeyUpdate::Punch { akey, ranges } => {
                 *records = ranges.iter().map(|&(rx_idx, rx_nr)| daos_recx_t { rx_idx, rx_nr }).collect();
                 (iod(akey, DAOS_IOD_ARRAY, 0, records), Vec::new())
             }

@@ -1,4 +1,4 @@
-//! Properties of containers, and who may do what with them, as lists that libdaos takes, makes and frees.
+//! Properties, owners and access control lists of containers, as lists that libdaos reads, creates and frees.
 
 use std::{
     ffi::{CStr, CString, c_char},
@@ -21,7 +21,7 @@ pub(crate) enum Value {
     Text(String),
 }
 
-/// Whose a container is and who may do what, in DAOS's texts.
+/// The owner, group and permissions of a container, in DAOS's text form.
 #[derive(Debug)]
 pub(crate) struct Access {
     pub(crate) owner: String,
@@ -33,7 +33,7 @@ pub(super) fn c_string(text: &str) -> Result<CString, Der> {
     CString::new(text).map_err(|_| Der(DER_INVAL))
 }
 
-/// Text of libdaos's.
+/// A text of libdaos.
 ///
 /// # Safety
 /// Null, or a string that ends with a NUL and lives for the call.
@@ -46,13 +46,13 @@ fn entry(number: u32, value: daos_prop_value) -> daos_prop_entry {
     daos_prop_entry { dpe_type: number, dpe_flags: 0, dpe_reserv: 0, dpe_value: value }
 }
 
-/// Calls something with a list of these entries.
+/// Calls a function with a list of these entries.
 fn with_list<T>(entries: &mut [daos_prop_entry], call: impl FnOnce(*mut daos_prop_t) -> T) -> T {
     let count = entries.len() as u32;
     call(&mut daos_prop_t { dpp_nr: count, dpp_reserv: 0, dpp_entries: entries.as_mut_ptr() })
 }
 
-/// A list of properties that libdaos made, and frees.
+/// A list of properties that libdaos allocated and frees.
 struct Made {
     functions: &'static Functions,
     list: *mut daos_prop_t,
@@ -75,7 +75,7 @@ impl Made {
 
     fn text(&self, number: u32) -> Option<String> {
         let entry = self.set().find(|entry| entry.dpe_type == number)?;
-        // SAFETY: asked only of properties that are told by a string.
+        // SAFETY: only properties whose value is a string reach this.
         unsafe { text_at(entry.dpe_value.dpe_str) }
     }
 }
@@ -179,7 +179,7 @@ impl Cont {
         })?;
         let others = [DAOS_PROP_CO_OWNER, DAOS_PROP_CO_OWNER_GROUP, DAOS_PROP_CO_ACL, DAOS_PROP_CO_ROOTS];
         let shown = made.set().filter(|entry| !others.contains(&entry.dpe_type));
-        let told = shown.map(|entry| {
+        let values = shown.map(|entry| {
             let value = match entry.dpe_type {
                 DAOS_PROP_CO_LABEL => Value::Text(made.text(entry.dpe_type).unwrap_or_default()),
                 // SAFETY: every other property is a number.
@@ -187,7 +187,7 @@ impl Cont {
             };
             (entry.dpe_type, value)
         });
-        Ok(told.collect())
+        Ok(values.collect())
     }
 
     /// Changes properties that are numbers.
@@ -206,7 +206,7 @@ impl Cont {
         self.check(unsafe { (functions.cont_get_acl)(self.handle, &mut list, ptr::null_mut()) })?;
         let made = Made { functions, list };
         let found = made.set().find(|entry| entry.dpe_type == DAOS_PROP_CO_ACL);
-        // SAFETY: a property of this kind is told by a pointer.
+        // SAFETY: the value of a property of this kind is a pointer.
         let list = found.map_or(ptr::null_mut(), |entry| unsafe { entry.dpe_value.dpe_val_ptr });
         let names = (made.text(DAOS_PROP_CO_OWNER), made.text(DAOS_PROP_CO_OWNER_GROUP));
         let (Some(owner), Some(group), false) = (names.0, names.1, list.is_null()) else {
@@ -217,7 +217,7 @@ impl Cont {
         Ok(Access { owner, group, entries })
     }
 
-    /// Puts another access control list in the place of what was there.
+    /// Puts another access control list instead of what was there.
     pub(crate) fn set_list(&self, entries: &[String]) -> Result<(), Der> {
         let functions = self.functions();
         let list = AccessList::of(functions, entries)?;

@@ -1,4 +1,4 @@
-//! Operations that are under way while the caller goes on, on the event queue of their session.
+//! Asynchronous operations, on the event queue of their session.
 
 use std::{
     ffi::c_int,
@@ -19,18 +19,18 @@ use isotach_daos_abi::{
 
 use super::{Cont, Der, api::Functions};
 
-/// How many events are asked for at once.
+/// The events of one poll.
 const AT_ONCE: usize = 32;
 
-/// A call of libdaos with all the memory that it needs until it has ended.
+/// A call of libdaos, with the memory that it needs until its end.
 pub(crate) trait Operation {
-    /// Calls. Without an event it has ended when this returns; else `self` stays where it is until the event has come.
+    /// Starts the call. Without an event it has ended when this returns. With an event `self` must not move until the event.
     fn launch(&mut self, functions: &Functions, event: *mut daos_event_t) -> c_int;
 
-    /// What it is done in.
+    /// The container of the call.
     fn container(&self) -> &Arc<Cont>;
 
-    /// Calls, and waits for the end.
+    /// Makes the call and waits for its end.
     fn run(&mut self) -> Result<(), Der> {
         let functions = self.container().functions();
         let result = self.launch(functions, ptr::null_mut());
@@ -38,17 +38,17 @@ pub(crate) trait Operation {
     }
 }
 
-/// The event queue of a session, made when it is first needed. Each that there is takes a share of the network, of which a process can
-/// have few; so all containers and threads of a session have this one.
+/// The event queue of a session, created at its first use. Each queue takes a network context, and a process can have few of these, so all
+/// containers and threads of a session share one queue.
 #[derive(Default)]
 pub(super) struct Queue {
     handle: Mutex<Option<daos_handle_t>>,
-    /// Whether a thread asks the queue what has ended; the others wait until it has.
+    /// Whether a thread is polling the queue. The others wait for it.
     is_polled: Mutex<bool>,
     polled: Condvar,
 }
 
-/// What libdaos is given: the event, first, so that its address is that of the whole.
+/// The part that libdaos gets: the event, first, so that its address is that of the whole.
 #[repr(C)]
 struct Slot<O> {
     head: Head,
@@ -58,16 +58,16 @@ struct Slot<O> {
 #[repr(C)]
 struct Head {
     event: daos_event_t,
-    /// Set when the queue has told of the event.
+    /// Set when the queue has reported the event.
     ended: AtomicBool,
 }
 
-/// An operation that is under way.
+/// A pending operation.
 pub(crate) struct Begun<O> {
     container: Arc<Cont>,
-    /// From a box. Until the event has come it is libdaos', but for `ended`.
+    /// From a box. It belongs to libdaos until the event, except for `ended`.
     slot: *mut Slot<O>,
-    /// What launching it came to: if it failed there is no event to come.
+    /// The result of launching it. After a failure no event follows.
     launched: Result<(), Der>,
 }
 
@@ -94,7 +94,7 @@ impl Queue {
         Ok(*kept.insert(handle))
     }
 
-    /// Waits until what was asked for has ended, whichever thread learns of it.
+    /// Waits for the end of an operation. Any thread may receive the event.
     fn wait_for(&self, functions: &Functions, ended: &AtomicBool) -> Result<(), Der> {
         let mut is_polled = self.is_polled.lock().unwrap_or_else(PoisonError::into_inner);
         while !ended.load(Ordering::Acquire) {
@@ -104,20 +104,20 @@ impl Queue {
             }
             *is_polled = true;
             drop(is_polled);
-            let told = self.poll(functions);
+            let polled = self.poll(functions);
             is_polled = self.is_polled.lock().unwrap_or_else(PoisonError::into_inner);
             *is_polled = false;
             self.polled.notify_all();
-            told?;
+            polled?;
         }
         Ok(())
     }
 
-    /// Waits for an event, and takes all that have come.
+    /// Waits for an event, and processes all available ones.
     fn poll(&self, functions: &Functions) -> Result<(), Der> {
         let handle = self.handle(functions)?;
         let mut events = [ptr::null_mut::<daos_event_t>(); AT_ONCE];
-        // SAFETY: room for as many events as it is told.
+        // SAFETY: the buffer has space for as many events as the call names.
         let count =
             unsafe { (functions.eq_poll)(handle, 1, DAOS_EQ_WAIT, AT_ONCE as u32, events.as_mut_ptr()) };
         let Ok(count) = usize::try_from(count) else { return Err(Der(count.saturating_abs())) };
@@ -128,7 +128,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Ends it, where nothing is under way any more.
+    /// Destroys the queue, if no operation is pending.
     pub(super) fn destroy(&mut self, functions: &Functions) {
         if let Some(handle) = self.handle.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
             // SAFETY: a queue that was made, without events, each of which had a share of the session.
@@ -171,7 +171,7 @@ impl<O> Begun<O> {
 
     fn settle(&self) -> Result<(), Der> {
         self.launched?;
-        // In a child nothing of its parent's ever ends.
+        // In a child, operations of its parent never end.
         if !self.container.is_of_this_process() {
             return Err(Der(DER_NO_HDL));
         }
@@ -180,17 +180,17 @@ impl<O> Begun<O> {
         self.container.check(unsafe { (*self.slot).head.event.ev_error })
     }
 
-    /// Whether libdaos has let go of the slot.
+    /// Whether libdaos has released the slot.
     fn is_over(&self) -> bool {
         self.launched.is_err() || self.ended().load(Ordering::Acquire)
     }
 
-    /// Waits for the end, and gives the operation back.
+    /// Waits for the end and returns the operation.
     pub(crate) fn wait(self) -> Result<O, Der> {
         let outcome = self.settle();
         let this = ManuallyDrop::new(self);
         if !this.is_over() {
-            // The queue is broken, and libdaos may still write there: the slot is left to it.
+            // The queue is broken, and libdaos may still write to the slot, so it is never freed.
             return Err(outcome.err().unwrap_or(Der(DER_MISC)));
         }
         // SAFETY: taken out once: `this` is never dropped.
@@ -201,10 +201,10 @@ impl<O> Begun<O> {
     }
 }
 
-/// The slot of an operation that is over, without its event; in a child the event is left to the parent.
+/// Takes the slot of an ended operation and finalises its event. In a child the event is left to the parent.
 ///
 /// # Safety
-/// From a box that libdaos has let go of, and not used otherwise any more.
+/// A slot from a box, released by libdaos and not used afterwards.
 unsafe fn freed<O>(container: &Cont, slot: *mut Slot<O>) -> Box<Slot<O>> {
     if container.is_of_this_process() {
         // SAFETY: an event that was initialised and has nothing under way.

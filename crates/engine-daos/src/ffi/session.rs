@@ -1,4 +1,4 @@
-//! The library in use, pools connected, containers open.
+//! The initialised library, connections to pools, and open containers.
 
 use std::{
     ffi::{c_char, c_int},
@@ -25,14 +25,14 @@ use super::{
     queue::Queue,
 };
 
-/// How often libdaos is begun and not ended, and in which process. A child has its parent's.
+/// The number of initialisations of libdaos that have not ended, and their process. A child has its parent's.
 static BEGUN: Mutex<(u32, usize)> = Mutex::new((0, 0));
 
 fn begun() -> MutexGuard<'static, (u32, usize)> {
     BEGUN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// libdaos, initialised. Ended when the last share is dropped.
+/// The initialised libdaos. The drop of the last share finalises it.
 pub(crate) struct Session {
     pub(super) functions: &'static Functions,
     process: u32,
@@ -46,13 +46,13 @@ impl std::fmt::Debug for Session {
 }
 
 impl Session {
-    /// Begins, if there is a library: `Err` has the words of the loader. In a child, whose parent had begun, it begins anew.
+    /// Initialises the library. `Err` has the loader's message. The child of a process with a session initialises it anew.
     pub(crate) fn begin() -> Result<Result<Arc<Self>, Der>, &'static str> {
         let (functions, process) = (api::functions()?, process::id());
         let mut begun = begun();
         let (in_process, times) = *begun;
         let is_in_child = times > 0 && in_process != process;
-        // Before DAOS 2.4 a child could but initialise once more.
+        // Before DAOS 2.4 a child could only initialise once more.
         let begin = functions.reinit.filter(|_| is_in_child).unwrap_or(functions.init);
         // SAFETY: no arguments; the library counts how often it is asked for.
         Ok(Der::check(unsafe { begin() }).map(|()| {
@@ -61,7 +61,7 @@ impl Session {
         }))
     }
 
-    /// Whether this is the process that began it: in a child nothing of its parent's may be used.
+    /// Whether this process initialised it. A child must not use anything of its parent.
     pub(crate) fn is_of_this_process(&self) -> bool {
         self.process == process::id()
     }
@@ -87,7 +87,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Connects to a pool by its label or UUID, for reading alone where more is not allowed.
+    /// Connects to a pool by its label or UUID, for reading only if writing is not permitted.
     pub(crate) fn connect(session: &Arc<Session>, label: &str, system: Option<&str>) -> Result<Self, Der> {
         let label = c_string(label)?;
         let system = system.map(c_string).transpose()?;
@@ -107,18 +107,18 @@ impl Pool {
         Ok(Self { session: Arc::clone(session), handle })
     }
 
-    /// Whether it is still there.
-    pub(crate) fn look(&self) -> Result<(), Der> {
+    /// Checks that it still exists.
+    pub(crate) fn ping(&self) -> Result<(), Der> {
         self.query(0).map(drop)
     }
 
-    /// How many targets it has, and so groups an object on all of them.
+    /// The number of its targets, and of the groups of an object on all of them.
     pub(crate) fn targets(&self) -> Result<u32, Der> {
         self.query(0).map(|info| info.pi_ntargets)
     }
 
-    /// Its room in bytes: in all, and what is free.
-    pub(crate) fn room(&self) -> Result<(u64, u64), Der> {
+    /// Its total and free space in bytes.
+    pub(crate) fn space(&self) -> Result<(u64, u64), Der> {
         let space = self.query(DPI_SPACE)?.pi_space.ps_space;
         Ok((space.s_total.iter().sum(), space.s_free.iter().sum()))
     }
@@ -135,18 +135,18 @@ impl Pool {
         Ok(info)
     }
 
-    /// The labels of its containers, in no order; those without a label are left out.
+    /// The labels of its containers, in no order. Containers without a label are left out.
     pub(crate) fn labels(&self) -> Result<Vec<String>, Der> {
         let list = self.session.functions.pool_list_cont;
         let mut count = 0_u64;
         // SAFETY: a place for the number, alive for the call; no list is asked for.
         Der::check(unsafe { list(self.handle, &mut count, ptr::null_mut(), ptr::null_mut()) })?;
         loop {
-            // Room for some that are made meanwhile.
+            // Space for containers that are created in between.
             count += 16;
             let empty = daos_pool_cont_info { pci_uuid: [0; 16], pci_label: [0; 128] };
             let mut found = vec![empty; count as usize];
-            // SAFETY: room for as many as the number says, alive for the call.
+            // SAFETY: space for as many as the number says, alive for the call.
             match Der::check(unsafe { list(self.handle, &mut count, found.as_mut_ptr(), ptr::null_mut()) }) {
                 Err(Der(DER_TRUNC)) => {}
                 outcome => {
@@ -159,7 +159,7 @@ impl Pool {
         }
     }
 
-    /// Makes a container with a label.
+    /// Creates a container with a label.
     pub(crate) fn create_container(&self, label: &str, new: &NewContainer<'_>) -> Result<(), Der> {
         let (label, functions, mut uuid) = (c_string(label)?, self.session.functions, uuid_t::default());
         let create = functions.cont_create_with_label;
@@ -171,7 +171,7 @@ impl Pool {
         Der::check(made?)
     }
 
-    /// Removes a container, also while it is open.
+    /// Removes a container, even an open one.
     pub(crate) fn destroy_container(&self, label: &str) -> Result<(), Der> {
         let (label, destroy) = (c_string(label)?, self.session.functions.cont_destroy);
         // SAFETY: a string that ends with a NUL, alive for the call.
@@ -197,12 +197,12 @@ impl Drop for Pool {
 /// The objects from which the layout of a container starts, by the halves of their ids.
 pub(crate) type Roots = [(u64, u64); 4];
 
-/// Which containers are opened.
+/// The health that a container must have to be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Health {
-    /// Those that lost nothing.
+    /// No data is lost.
     Whole,
-    /// Also those of which more failed than their redundancy makes up for.
+    /// Data may be lost, because more failed than the redundancy factor allows.
     Any,
 }
 
@@ -216,7 +216,7 @@ pub(crate) struct Cont {
 }
 
 impl Cont {
-    /// Opens a container by its label or UUID, for reading alone where more is not allowed.
+    /// Opens a container by its label or UUID, for reading only if writing is not permitted.
     pub(crate) fn open(pool: &Arc<Pool>, label: &str, health: Health) -> Result<Self, Der> {
         let (name, open) = (c_string(label)?, pool.session.functions.cont_open);
         let mut handle = daos_handle_t::default();
@@ -224,7 +224,7 @@ impl Cont {
         let mut info: daos_cont_info_t = unsafe { std::mem::zeroed() };
         let force = if health == Health::Any { DAOS_COO_FORCE } else { 0 };
         let mut open = |flags| {
-            // SAFETY: a string that ends with a NUL, and places for the handle and what is told, alive for the call.
+            // SAFETY: a string that ends with a NUL, and places for the handle and what is reported, alive for the call.
             Der::check(unsafe {
                 open(pool.handle, name.as_ptr(), flags | force, &mut handle, &mut info, ptr::null_mut())
             })
@@ -236,16 +236,16 @@ impl Cont {
         Ok(Self { pool: Arc::clone(pool), handle, label: label.to_owned(), uuid: info.ci_uuid })
     }
 
-    /// What a call on this container, or on what was opened in it, came to. Servers take handles back when a container is destroyed and
-    /// when an administrator wants it; only who looks for the container knows which.
+    /// The result of a call on this container or on a thing opened in it. Servers evict handles when a container is destroyed, or at an
+    /// administrator's request. Only a search for the container distinguishes these.
     pub(super) fn check(&self, result: c_int) -> Result<(), Der> {
         match Der::check(result) {
             Err(Der(DER_NO_HDL)) if self.is_gone() => Err(Der(DER_CONT_NONEXIST)),
-            told => told,
+            result => result,
         }
     }
 
-    /// Whether nothing has its label any more, or another container.
+    /// Whether its label no longer exists, or belongs to another container.
     fn is_gone(&self) -> bool {
         match Self::open(&self.pool, &self.label, Health::Any) {
             Ok(found) => found.uuid != self.uuid,
@@ -266,8 +266,8 @@ impl Cont {
         self.pool.session.is_of_this_process()
     }
 
-    /// Whether it is still there.
-    pub(crate) fn look(&self) -> Result<(), Der> {
+    /// Checks that it still exists.
+    pub(crate) fn ping(&self) -> Result<(), Der> {
         // SAFETY: a structure of numbers, for which zeros are a value.
         let mut info: daos_cont_info_t = unsafe { std::mem::zeroed() };
         let query = self.functions().cont_query;
@@ -287,17 +287,17 @@ impl Cont {
         let query = self.functions().cont_query;
         // SAFETY: a list of one property to be filled, alive for the call.
         self.check(unsafe { query(self.handle, ptr::null_mut(), &mut properties, ptr::null_mut()) })?;
-        // SAFETY: a property of this kind is told by a pointer, or by none where it was never set.
+        // SAFETY: the value of a property of this kind is a pointer, null where it was never set.
         let place: *mut daos_prop_co_roots = unsafe { entry.dpe_value.dpe_val_ptr }.cast();
         // SAFETY: as above; nobody else has it.
         let Some(roots) = (unsafe { place.as_ref() }) else { return Ok(Roots::default()) };
         let found = roots.cr_oids.map(|id| (id.hi, id.lo));
-        // SAFETY: of C's allocator, as all that is told by a pointer in a property, and not used any more.
+        // SAFETY: every pointer in a property is of C's allocator, and nothing uses this one afterwards.
         unsafe { libc::free(place.cast()) };
         Ok(found)
     }
 
-    /// The first of so many ids that nobody else gets.
+    /// Reserves ids that no other process gets, and returns the first.
     pub(crate) fn allocate_ids(&self, count: u64) -> Result<u64, Der> {
         let mut first = 0;
         // SAFETY: a place for the answer, alive for the call.
@@ -316,7 +316,7 @@ impl Cont {
         Ok((id.hi, id.lo))
     }
 
-    /// Gives back the room of history that no snapshot needs.
+    /// Frees the space of history that no snapshot needs.
     pub(crate) fn aggregate(&self) -> Result<(), Der> {
         // SAFETY: numbers.
         self.check(unsafe { (self.functions().cont_aggregate)(self.handle, 0, ptr::null_mut()) })

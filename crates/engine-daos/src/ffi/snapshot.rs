@@ -1,4 +1,4 @@
-//! Snapshots, and the objects that were there at one.
+//! Snapshots, and the objects of a snapshot.
 
 use std::{ptr, sync::Arc};
 
@@ -9,11 +9,11 @@ use isotach_daos_abi::{
 
 use super::{Cont, Der};
 
-/// Ids that are asked for at once.
+/// The ids in one page.
 const AT_ONCE: usize = 1000;
 
 impl Cont {
-    /// Keeps the present state, with a table of its objects; gives its epoch.
+    /// Creates a snapshot of the present state with an object table. Returns its epoch.
     pub(crate) fn create_snapshot(&self) -> Result<u64, Der> {
         let (create, options) = (self.functions().cont_create_snap_opt, DAOS_SNAP_OPT_CR | DAOS_SNAP_OPT_OIT);
         let mut epoch = 0;
@@ -22,14 +22,14 @@ impl Cont {
         Ok(epoch)
     }
 
-    /// Forgets a snapshot.
+    /// Destroys a snapshot.
     pub(crate) fn destroy_snapshot(&self, epoch: u64) -> Result<(), Der> {
         let range = daos_epoch_range_t { epr_lo: epoch, epr_hi: epoch };
         // SAFETY: numbers.
         self.check(unsafe { (self.functions().cont_destroy_snap)(self.handle, range, ptr::null_mut()) })
     }
 
-    /// The objects, by the halves of their ids, that there were at a snapshot.
+    /// The objects of a snapshot, by the halves of their ids.
     pub(crate) fn objects_at(self: &Arc<Self>, epoch: u64) -> Result<Vec<(u64, u64)>, Der> {
         let mut handle = daos_handle_t::default();
         let functions = self.functions();
@@ -47,7 +47,7 @@ impl Cont {
             let mut found = [daos_obj_id_t::default(); AT_ONCE];
             let mut count = AT_ONCE as u32;
             let list = self.functions().oit_list;
-            // SAFETY: room for as many ids as the number says, and an anchor, alive for the call.
+            // SAFETY: space for as many ids as the number says, and an anchor, alive for the call.
             self.check(unsafe { list(table, found.as_mut_ptr(), &mut count, &mut anchor, ptr::null_mut()) })?;
             all.extend(found.iter().take(count as usize).map(|id| (id.hi, id.lo)));
         }

@@ -6,7 +6,7 @@ use isotach_daos_abi::{constants::DAOS_TF_RDONLY, types::daos_handle_t};
 
 use super::{Cont, Der};
 
-/// A transaction, or the past at an epoch. Dropped before it was committed it never was.
+/// A transaction, or a past state at an epoch. A drop before the commit aborts it.
 #[derive(Debug)]
 pub(crate) struct Tx {
     container: Arc<Cont>,
@@ -19,7 +19,7 @@ impl Tx {
         Self::open(container, 0)
     }
 
-    /// Begins one that only reads, all at one epoch.
+    /// Begins a read-only transaction, with all reads at one epoch.
     pub(crate) fn of_reads(container: &Arc<Cont>) -> Result<Self, Der> {
         Self::open(container, DAOS_TF_RDONLY)
     }
@@ -41,19 +41,19 @@ impl Tx {
         Ok(Self { container: Arc::clone(container), handle })
     }
 
-    /// Makes everything in it count.
+    /// Commits all its changes.
     pub(crate) fn commit(&self) -> Result<(), Der> {
         // SAFETY: a handle that is open.
         self.container.check(unsafe { (self.container.functions().tx_commit)(self.handle, ptr::null_mut()) })
     }
 
-    /// Begins anew after `DER_TX_RESTART`; waits a little first.
+    /// Restarts after `DER_TX_RESTART`, after a short wait.
     pub(crate) fn restart(&self) -> Result<(), Der> {
         // SAFETY: a handle that is open.
         self.container.check(unsafe { (self.container.functions().tx_restart)(self.handle, ptr::null_mut()) })
     }
 
-    /// The epoch at which it reads, or, committed, at which it counts.
+    /// The epoch of its reads or, after the commit, of its changes.
     pub(crate) fn epoch(&self) -> Result<u64, Der> {
         let mut epoch = 0;
         let hdl2epoch = self.container.functions().tx_hdl2epoch;
@@ -72,7 +72,7 @@ impl Drop for Tx {
     }
 }
 
-/// The handle of a transaction, or that of none.
+/// The handle of a transaction, or the null handle.
 pub(super) fn handle_of(tx: Option<&Tx>) -> daos_handle_t {
     tx.map_or(daos_handle_t { cookie: 0 }, |tx| tx.handle)
 }

@@ -64,7 +64,7 @@ impl Fixture for DaosFixture {
 
 impl Faults for DaosFixture {
     fn set(&self) -> FaultSet {
-        // What is stored is DAOS's, and so is the room.
+        // What is stored is DAOS's, and so is the space.
         FaultSet { corruption: false, crash: true, out_of_space: false }
     }
 

@@ -1,12 +1,7 @@
-//! Who may do what with a container: whose it is and its access control list, kept with it as properties, looked at when it is opened.
+//! Access control of containers. Owner, group and access control list are properties of the container, and are checked when it is opened.
 //!
-//! The identity is that of this process, its effective user and its groups. What is refused here is refused by this library alone: the files
-//! of a pool belong to somebody, and the system looks at that and not at the list.
-
-use std::{
-    collections::HashMap,
-    sync::{LazyLock, Mutex, MutexGuard, PoisonError},
-};
+//! The identity is the effective user of this process and its groups. Only this library enforces these lists: the operating system
+//! enforces the owner and mode of the pool's files instead.
 
 use isotach_object::{Cell, Precondition, Transaction, Update};
 use rustix::process::{getegid, geteuid, getgroups};
@@ -17,57 +12,15 @@ use crate::{
         self, Container,
         acl::{ALL, Entry, List, Owners, TO_READ, has_name, is_principal},
         own,
+        principals::principal,
         properties::{self, Properties, Value},
     },
-    runtime::{
-        error::{Der, Result, invalid, refuse},
-        handles,
-    },
-    transactions::retry::until_first,
+    runtime::error::{Der, Result, invalid, refuse},
+    transactions::retry::retry_conflicts,
 };
 
-/// The properties that say who may do what.
+/// The properties that hold owner, group and list.
 pub(crate) const PROPERTIES: [u32; 3] = [DAOS_PROP_CO_ACL, DAOS_PROP_CO_OWNER, DAOS_PROP_CO_OWNER_GROUP];
-
-/// The name of a user or group, if the system knows one.
-pub(crate) fn name_of(id: u32, is_group: bool) -> Option<String> {
-    let name = match is_group {
-        true => uzers::get_group_by_gid(id)?.name().to_owned(),
-        false => uzers::get_user_by_uid(id)?.name().to_owned(),
-    };
-    name.into_string().ok()
-}
-
-/// The number of the user or group that a principal names.
-pub(crate) fn id_of(principal: &str, is_group: bool) -> Result<u32> {
-    let Some((name, _)) = principal.split_once('@').filter(|_| is_principal(principal)) else {
-        return invalid("a principal: name@ is expected");
-    };
-    let found = match is_group {
-        true => uzers::get_group_by_name(name).map(|group| group.gid()),
-        false => uzers::get_user_by_name(name).map(|user| user.uid()),
-    };
-    found.ok_or(Der(DER_NONEXIST))
-}
-
-/// A user or group as a principal: its name, or the number of one that has none.
-pub(crate) fn principal(id: u32, is_group: bool) -> String {
-    if let Some(known) = names().get(&(id, is_group)) {
-        return known.clone();
-    }
-    match name_of(id, is_group) {
-        Some(name) => names().entry((id, is_group)).or_insert(format!("{name}@")).clone(),
-        // It is asked for again: who is to know may not have answered.
-        None => format!("{id}@"),
-    }
-}
-
-/// The principals that are known: a program opens containers often, and whom a number means may be the answer of another machine, for which
-/// nobody else is to wait.
-fn names() -> MutexGuard<'static, HashMap<(u32, bool), String>> {
-    static NAMES: LazyLock<Mutex<HashMap<(u32, bool), String>>> = LazyLock::new(Mutex::default);
-    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 fn is_member(group: &str) -> bool {
     let others = getgroups().unwrap_or_default();
@@ -75,7 +28,7 @@ fn is_member(group: &str) -> bool {
     all.any(|id| principal(id.as_raw(), true) == group)
 }
 
-/// Refuses to make a container that is another user's.
+/// Refuses to create a container that belongs to another user.
 pub(crate) fn check_owner(properties: &Properties) -> Result<()> {
     match properties.get(&DAOS_PROP_CO_OWNER) {
         Some(Value::Text(owner)) if *owner != principal(geteuid().as_raw(), false) => invalid(&format!(
@@ -85,7 +38,7 @@ pub(crate) fn check_owner(properties: &Properties) -> Result<()> {
     }
 }
 
-/// What a new container has beside what is asked for: it is this user's, with the default list.
+/// Adds the defaults of a new container: this user and group, and the default list.
 pub(crate) fn add_defaults(properties: &mut Properties) {
     let defaults = [
         (DAOS_PROP_CO_OWNER, Value::Text(principal(geteuid().as_raw(), false))),
@@ -97,8 +50,8 @@ pub(crate) fn add_defaults(properties: &mut Properties) {
     }
 }
 
-/// What a container with these properties permits this process, as it wants to open it. One that this library did not make, and for which
-/// nobody has said anything of this since, belongs to nobody and permits everything.
+/// The permissions that a container with these properties grants this process for an open with these flags. A container that this library
+/// did not create, and that was given neither owner, group nor list since, permits everything.
 pub(crate) fn permissions(properties: &Properties, flags: u32) -> Result<u64> {
     let name = |number| match properties.get(&number) {
         Some(Value::Text(text)) => text.clone(),
@@ -109,7 +62,7 @@ pub(crate) fn permissions(properties: &Properties, flags: u32) -> Result<u64> {
             Some(Value::Bytes(bytes)) => List::read(bytes)?,
             _ => List::of_container(),
         };
-        // A principal that is not told is nobody's.
+        // A missing owner or group matches nobody.
         let owners = Owners { user: name(DAOS_PROP_CO_OWNER), group: name(DAOS_PROP_CO_OWNER_GROUP) };
         list.permissions(&owners, &principal(geteuid().as_raw(), false), is_member)
     } else {
@@ -121,7 +74,7 @@ pub(crate) fn permissions(properties: &Properties, flags: u32) -> Result<u64> {
     }
 }
 
-/// Refuses properties to be told that the container does not permit to see.
+/// Refuses to report properties that the container does not permit this handle to see.
 pub(crate) fn check_told(container: &Container, numbers: impl Iterator<Item = u32>) -> Result<()> {
     let permitted = |permissions| container.permissions & permissions != 0;
     let (properties, list) = (DAOS_ACL_PERM_GET_PROP, DAOS_ACL_PERM_GET_ACL);
@@ -138,7 +91,7 @@ pub(crate) fn check_told(container: &Container, numbers: impl Iterator<Item = u3
     Ok(())
 }
 
-/// The permission that the change of a property needs.
+/// The permission that changing a property needs.
 pub(crate) fn to_set(number: u32) -> u64 {
     match number {
         DAOS_PROP_CO_ACL => DAOS_ACL_PERM_SET_ACL,
@@ -147,9 +100,9 @@ pub(crate) fn to_set(number: u32) -> u64 {
     }
 }
 
-/// See `daos_cont_get_acl`: the list, and whose the container is.
+/// See `daos_cont_get_acl`: owner, group and list.
 pub(crate) fn get(container: u64) -> Result<Properties> {
-    let container = handles::container(container)?;
+    let container = Container::get(container)?;
     container.check(DAOS_ACL_PERM_GET_ACL)?;
     properties::some(&*container.inner, &PROPERTIES)
 }
@@ -177,13 +130,13 @@ pub(crate) fn delete(container: u64, kind: u8, name: &str) -> Result<()> {
     change(container, |kept| kept.remove(kind, name))
 }
 
-/// Changes a container's list: what another changes meanwhile stays.
+/// Changes a container's list. No concurrent change is lost.
 fn change(container: u64, change: impl Fn(&mut List) -> Result<()>) -> Result<()> {
-    let container = handles::container(container)?;
+    let container = Container::get(container)?;
     container.check(DAOS_ACL_PERM_SET_ACL)?;
     let key = properties::key(DAOS_PROP_CO_ACL);
     let cell = Cell::kv(own()?, &key);
-    until_first(|| {
+    retry_conflicts(|| {
         let Some(stored) = container.inner.get_many(&[cell])?.pop().flatten() else {
             return refuse(
                 DER_NONEXIST,
@@ -208,10 +161,10 @@ fn change(container: u64, change: impl Fn(&mut List) -> Result<()>) -> Result<()
 
 /// See `daos_cont_set_owner`: another user, another group, or both.
 pub(crate) fn set_owner(container: u64, user: Option<&str>, group: Option<&str>) -> Result<()> {
-    let container = handles::container(container)?;
+    let container = Container::get(container)?;
     container.check(DAOS_ACL_PERM_SET_OWNER)?;
     let given = [(DAOS_PROP_CO_OWNER, user), (DAOS_PROP_CO_OWNER_GROUP, group)];
-    until_first(|| {
+    retry_conflicts(|| {
         let kept = properties::some(&*container.inner, &PROPERTIES)?;
         let mut changed = Properties::new();
         for (number, name) in given {
@@ -237,7 +190,7 @@ pub(crate) fn set_owner(container: u64, user: Option<&str>, group: Option<&str>)
         if !container.inner.capabilities().transactions {
             return properties::keep(&container, &changed);
         }
-        // A list that another sets meanwhile stays.
+        // A list that another process sets at the same time is not replaced.
         let (object, stored) = (own()?, properties::stored(&changed));
         let key = properties::key(DAOS_PROP_CO_ACL);
         let updates =
@@ -263,14 +216,5 @@ mod tests {
         let group = Properties::from([(DAOS_PROP_CO_OWNER_GROUP, Value::Text("no such group@".to_owned()))]);
         assert_eq!(permissions(&group, 0), Err(Der(DER_NO_PERM)));
         assert_eq!(permissions(&Properties::new(), 0), Ok(ALL), "nobody has said anything");
-    }
-
-    #[test]
-    fn a_name_that_was_not_found_is_asked_for_again() {
-        const NOBODY_HAS_IT: u32 = 4_000_000_123;
-        assert_eq!(principal(NOBODY_HAS_IT, false), "4000000123@");
-        assert!(!names().contains_key(&(NOBODY_HAS_IT, false)));
-        let own = principal(geteuid().as_raw(), false);
-        assert_eq!(principal(geteuid().as_raw(), false), own);
     }
 }

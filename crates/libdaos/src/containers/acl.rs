@@ -1,6 +1,6 @@
-//! Access control lists: their entries as DAOS lays them out in memory and as it writes them, and what a list permits to whom.
+//! Access control lists: the layout of their entries in memory and in text, and what a list permits to whom.
 //!
-//! A list is kept with its container in the bytes of that layout, so what a program gave comes back as it was.
+//! A list is stored with its container in the bytes of DAOS's layout, so a program gets back what it gave.
 
 pub(crate) use crate::abi::stored::list::{ENTRY_HEAD, LIST_HEAD};
 use crate::{
@@ -21,7 +21,7 @@ pub(crate) const EVERYONE: u8 = DAOS_ACL_EVERYONE as u8;
 
 /// All permissions there are.
 pub(crate) const ALL: u64 = DAOS_ACL_PERM_POOL_ALL | DAOS_ACL_PERM_CONT_ALL;
-/// What a handle that is only for reading permits at most.
+/// The most that a read-only handle permits.
 pub(crate) const TO_READ: u64 = DAOS_ACL_PERM_READ | DAOS_ACL_PERM_GET_PROP | DAOS_ACL_PERM_GET_ACL;
 
 const ALERTS: u8 = DAOS_ACL_ACCESS_AUDIT | DAOS_ACL_ACCESS_ALARM;
@@ -84,14 +84,14 @@ fn letters<T: Copy + PartialEq + Default + std::ops::BitAnd<Output = T>>(
 }
 
 impl Entry {
-    /// One that says nothing yet.
+    /// An entry without access types and permissions.
     pub(crate) fn new(kind: u8, name: &str) -> Self {
         let flags = if is_group(kind) { DAOS_ACL_FLAG_GROUP } else { 0 };
         let name = if has_name(kind) { name.to_owned() } else { String::new() };
         Self { access: 0, kind, flags, allow: 0, audit: 0, alarm: 0, name }
     }
 
-    /// One that allows something.
+    /// An entry that grants permissions.
     pub(crate) fn allowing(kind: u8, permissions: u64) -> Self {
         Self { access: DAOS_ACL_ACCESS_ALLOW, allow: permissions, ..Self::new(kind, "") }
     }
@@ -127,7 +127,7 @@ impl Entry {
         Ok(entry)
     }
 
-    /// Its text, if one text can say it: where it allows and alerts, permissions must be the same.
+    /// The text of the entry. An entry whose access types differ in their permissions has none.
     pub(crate) fn text(&self) -> Result<String> {
         let all = [
             (DAOS_ACL_ACCESS_ALLOW, self.allow),
@@ -158,7 +158,7 @@ impl Entry {
         }
     }
 
-    /// Whether its parts fit together.
+    /// Whether the fields of the entry are consistent.
     pub(crate) fn is_valid(&self) -> bool {
         let of = |kind: u8, permissions: u64| self.access & kind != 0 || permissions == 0;
         self.kind <= EVERYONE
@@ -174,7 +174,7 @@ impl Entry {
             && (self.access & ALERTS != 0) == (self.flags & ALERT_FLAGS != 0)
     }
 
-    /// Reads the first entry of bytes, and tells how many it takes.
+    /// Reads the first entry of `bytes`. Also returns its length.
     pub(crate) fn read(bytes: &[u8]) -> Result<(Self, usize)> {
         let wrong = || invalid("bytes that are no entry of an access control list");
         let Some(head) = bytes.first_chunk::<ENTRY_HEAD>() else { return wrong() };
@@ -227,12 +227,12 @@ impl List {
         Self(entries)
     }
 
-    /// What a container has if nobody says otherwise.
+    /// The default list of a container.
     pub(crate) fn of_container() -> Self {
         Self::new(NEW_CONTAINER.iter().map(|entry| Entry::allowing(entry.kind, entry.allow)).collect())
     }
 
-    /// What the mode of a folder with a pool in it comes to.
+    /// The list that corresponds to the mode of a pool's folder.
     pub(crate) fn of_mode(mode: u32) -> Self {
         let allowed = |shift: u32| {
             let bit = |bit: u32, permission: u64| if mode >> shift & bit != 0 { permission } else { 0 };
@@ -243,7 +243,7 @@ impl List {
         Self::new(all.into_iter().filter(|entry| entry.kind == OWNER || entry.allow != 0).collect())
     }
 
-    /// Reads a list from its bytes, which may be wrong otherwise ([`Self::check`]).
+    /// Reads a list from its bytes. [`Self::check`] validates its entries.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self> {
         let wrong = || invalid("bytes that are no access control list");
         let Some((head, mut rest)) = bytes.split_first_chunk::<LIST_HEAD>() else { return wrong() };
@@ -265,7 +265,7 @@ impl List {
         list_bytes(self.0.iter().map(Entry::plain))
     }
 
-    /// Refuses a list that is wrong, or that speaks of other permissions than these.
+    /// Refuses an invalid list, and one with other permissions than these.
     pub(crate) fn check(&self, permissions: u64) -> Result<()> {
         let entries = &self.0;
         let has_double = |(at, entry): (usize, &Entry)| {
@@ -284,7 +284,7 @@ impl List {
         &self.0
     }
 
-    /// Puts an entry where it belongs, in the place of what was said of the same principal.
+    /// Inserts an entry in order, or replaces that of the same principal.
     pub(crate) fn put(&mut self, entry: Entry) {
         match self.0.iter_mut().find(|old| old.is_of(entry.kind, &entry.name)) {
             Some(old) => *old = entry,
@@ -295,15 +295,15 @@ impl List {
         }
     }
 
-    /// Takes away what is said of a principal.
+    /// Removes the entry of a principal.
     pub(crate) fn remove(&mut self, kind: u8, name: &str) -> Result<()> {
         let at = self.0.iter().position(|entry| entry.is_of(kind, name)).ok_or(Der(DER_NONEXIST))?;
         self.0.remove(at);
         Ok(())
     }
 
-    /// What the list permits a user: as the owner, by name, as a member of groups, or as anyone; the first of these that
-    /// has an entry counts. The owner may always see and change the list.
+    /// The permissions of a user: as owner, by name, as a member of groups, or as everyone. The first of these that has an entry
+    /// decides. The owner may always see and change the list.
     pub(crate) fn permissions(&self, owners: &Owners, user: &str, is_member: impl Fn(&str) -> bool) -> u64 {
         let of = |kind: u8, name: &str| {
             let entry = self.0.iter().find(|entry| entry.is_of(kind, name));
@@ -329,7 +329,7 @@ impl List {
     }
 }
 
-/// Whose something is, as principals.
+/// The owner and group of a container, as principals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Owners {
     pub(crate) user: String,

@@ -1,7 +1,7 @@
-//! Attributes of containers and of pools: names with bytes, which a program keeps there for itself. They are entries of a container's own
-//! object. An engine keeps nothing of a pool but its containers, so a pool's attributes are those of a container that is made for them.
+//! User attributes of containers and of pools: named bytes. They are entries in the container's own object. An engine stores nothing of a
+//! pool but its containers, so a pool's attributes are those of a container that is created for them.
 
-use isotach_object::{Anchor, Cell, ContainerOptions, Error, Update};
+use isotach_object::{Cell, ContainerOptions, Error, Update};
 
 use crate::{
     abi::{acl::*, constants::DAOS_COO_RW, errors::*, stored::OF_POOL},
@@ -9,23 +9,22 @@ use crate::{
         Container,
         acl::{ALL, TO_READ},
         own,
+        pools::Pool,
     },
-    runtime::{
-        error::{Der, Result, invalid},
-        handles,
-    },
+    objects::pages::all_keys,
+    runtime::error::{Der, Result, invalid},
 };
 
 /// What the key of an attribute begins with; then comes its name.
 const PREFIX: u8 = b'x';
-/// How many bytes a name has at most.
-const MOST_NAME: usize = 511;
-/// Names that are asked for at once.
+/// The number of bytes a name has at most.
+const NAME_MAX: usize = 511;
+/// The names in one page.
 const PER_PAGE: usize = 1000;
 
-/// Refuses names and values that no attribute has.
+/// Refuses invalid names and values.
 pub(crate) fn check(names: &[&[u8]], values: &[&[u8]]) -> Result<()> {
-    if names.is_empty() || names.iter().any(|name| !(1..=MOST_NAME).contains(&name.len())) {
+    if names.is_empty() || names.iter().any(|name| !(1..=NAME_MAX).contains(&name.len())) {
         return invalid("names of attributes: one at least, each of 1 to 511 bytes, are expected");
     }
     if values.iter().any(|value| value.is_empty()) {
@@ -38,9 +37,9 @@ fn keys(names: &[&[u8]]) -> Vec<Vec<u8>> {
     names.iter().map(|name| [&[PREFIX][..], name].concat()).collect()
 }
 
-/// Where the attributes of a pool are. Without the first one there is nothing, unless it is about to be set.
+/// The container with the attributes of a pool. It is created for the first attribute that is set.
 pub(crate) fn of_pool(pool: u64, is_to_be_set: bool) -> Result<Container> {
-    let pool = handles::pool(pool)?;
+    let pool = Pool::get(pool)?;
     let label = OF_POOL.parse()?;
     if is_to_be_set {
         pool.check_writable()?;
@@ -77,7 +76,7 @@ pub(crate) fn set(container: &Container, names: &[&[u8]], values: &[&[u8]]) -> R
     container.update(&updates)
 }
 
-/// See `daos_cont_get_attr`: the values of names, all of which must be there.
+/// See `daos_cont_get_attr`: the values of names, all of which must exist.
 pub(crate) fn get(container: &Container, names: &[&[u8]]) -> Result<Vec<Vec<u8>>> {
     container.check(DAOS_ACL_PERM_READ)?;
     let (object, keys) = (own()?, keys(names));
@@ -85,7 +84,7 @@ pub(crate) fn get(container: &Container, names: &[&[u8]]) -> Result<Vec<Vec<u8>>
     container.inner.get_many(&cells)?.into_iter().map(|value| value.ok_or(Der(DER_NONEXIST))).collect()
 }
 
-/// See `daos_cont_del_attr`. What is not there is gone already.
+/// See `daos_cont_del_attr`. Removing an absent attribute succeeds.
 pub(crate) fn delete(container: &Container, names: &[&[u8]]) -> Result<()> {
     let (object, keys) = (own()?, keys(names));
     let updates: Vec<Update<'_>> =
@@ -97,11 +96,6 @@ pub(crate) fn delete(container: &Container, names: &[&[u8]]) -> Result<()> {
 pub(crate) fn list(container: &Container) -> Result<Vec<Vec<u8>>> {
     container.check(DAOS_ACL_PERM_READ)?;
     let object = own()?;
-    let (mut names, mut anchor) = (Vec::new(), Some(Anchor::start()));
-    while let Some(from) = anchor {
-        let page = container.inner.list_entries(object, &from, PER_PAGE, false)?;
-        names.extend(page.keys().filter_map(|key| key.strip_prefix(&[PREFIX])).map(<[u8]>::to_vec));
-        anchor = page.next().cloned();
-    }
-    Ok(names)
+    let keys = all_keys(|from| container.inner.list_entries(object, from, PER_PAGE, false))?;
+    Ok(keys.iter().filter_map(|key| key.strip_prefix(&[PREFIX])).map(<[u8]>::to_vec).collect())
 }

@@ -1,7 +1,7 @@
-//! Which container a name means: its label, or the text of its UUID, which only the container itself knows.
+//! Resolves the name of a container: its label, or the text of its UUID, which is stored in the container itself.
 //!
-//! What label a UUID had is remembered, so that of many containers that are opened by UUID each is looked into once, and not each time.
-//! Another may have the label since, so that is looked at before the label is told.
+//! The label of a UUID is cached, so each container is opened only once to learn its UUID. A cached label is checked before it is used,
+//! because another container may have it by now.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,7 +25,7 @@ pub(crate) struct Listed {
     pub(crate) label: Label,
 }
 
-/// Labels by those of the pools, and the texts of UUIDs.
+/// Labels of containers, by the label of the pool and the text of the UUID.
 type Known = BTreeMap<(String, String), Label>;
 
 fn known() -> MutexGuard<'static, Known> {
@@ -43,8 +43,8 @@ pub(crate) fn forget(pool: &Pool, label: &Label) {
     known().retain(|(pool_label, _), known| *pool_label != pool.label || known != label);
 }
 
-/// The UUID of the container that has a label; `None` where there is none for this user. One that says nothing, since it is damaged or of a newer format, hinders
-/// nobody to find the others: it goes by the UUID of its label, so that it can be destroyed.
+/// The UUID of the container with a label; `None` where this user finds none. A container that is damaged or of a newer format has the UUID
+/// of its label, so it can be destroyed and does not block the search for others.
 fn look(pool: &Pool, label: &Label) -> Result<Option<[u8; 16]>> {
     let opened = pool.inner.open_container(label).map_err(Der::from);
     let uuid = match opened.and_then(|container| uuid_of(&*container)) {
@@ -57,14 +57,14 @@ fn look(pool: &Pool, label: &Label) -> Result<Option<[u8; 16]>> {
     Ok(Some(uuid))
 }
 
-/// All containers of a pool that are there for this user.
+/// All containers of a pool that this user finds.
 pub(crate) fn list(pool: &Pool) -> Result<Vec<Listed>> {
     let labels = pool.inner.list_containers()?.into_iter().filter(|label| label.as_str() != OF_POOL);
     let listed = labels.map(|label| Ok(look(pool, &label)?.map(|uuid| Listed { uuid, label })));
     listed.filter_map(Result::transpose).collect()
 }
 
-/// The label of the container that a name means; where no container has it for a UUID, the name itself.
+/// The label of the container that a name means. A UUID that no container has is its own label.
 pub(crate) fn resolve(pool: &Pool, name: &str) -> Result<Label> {
     if name == OF_POOL {
         return refuse(
@@ -91,7 +91,7 @@ pub(crate) fn resolve(pool: &Pool, name: &str) -> Result<Label> {
     let looked_into: BTreeSet<Label> = known().iter().filter_map(is_of_pool).collect();
     let (old, new): (Vec<Label>, Vec<Label>) =
         pool.inner.list_containers()?.into_iter().partition(|label| looked_into.contains(label));
-    // One that cannot be read may be the one; but only where no other is.
+    // An unreadable container may be the one, but only if no other is.
     let mut unread = None;
     for label in new.into_iter().chain(old) {
         match is_it(&label) {

@@ -1,8 +1,7 @@
-//! Pools: a pool of Isotach's under each label, below the place that `ISOTACH_DAOS_ROOT` names.
+//! Pools: each label names a pool of an engine, below the place that `ISOTACH_DAOS_ROOT` names.
 
 use std::{
     env, fs, mem,
-    os::unix::fs::MetadataExt,
     path::Path,
     process,
     sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
@@ -13,16 +12,14 @@ use isotach_engine_rados::Rados;
 use isotach_object::{Engine, Error, Label, PoolUri, Registry};
 
 use crate::{
-    abi::{constants::*, errors::*, properties::*, stored::is_uuid},
+    abi::{constants::*, errors::*, stored::is_uuid},
     containers::{
-        access,
-        acl::List,
-        properties::{Properties, Value},
-        random_uuid, uuid_of_label, uuid_text,
+        Container,
+        uuids::{random_uuid, uuid_of_label, uuid_text},
     },
     runtime::{
         error::{Der, Result, invalid, refuse},
-        handles::{self, Open},
+        handles,
     },
 };
 
@@ -37,10 +34,10 @@ pub(crate) struct Pool {
     pub(crate) flags: u32,
 }
 
-/// The engines, while the library is initialised, and how often it was.
+/// The engines, while the library is initialised, and the number of its users.
 #[derive(Debug, Default)]
 struct Library {
-    /// Whose they are.
+    /// The process that uses them.
     process: u32,
     users: usize,
     registry: Option<Registry>,
@@ -51,7 +48,7 @@ static LIBRARY: LazyLock<Mutex<Library>> = LazyLock::new(Mutex::default);
 fn library() -> MutexGuard<'static, Library> {
     let mut library = LIBRARY.lock().unwrap_or_else(PoisonError::into_inner);
     if library.process != process::id() {
-        // A child needs connections of its own, and does not end those of its parent.
+        // A child process needs connections of its own, and must not close those of its parent.
         let registry = library.registry.as_ref().map(|_| engines());
         mem::forget(mem::replace(&mut library.registry, registry));
         library.process = process::id();
@@ -87,7 +84,7 @@ pub(crate) fn fini() -> Result<()> {
     Ok(())
 }
 
-/// Refuses what is done before the library is initialised, or after its end.
+/// Refuses a call before the library is initialised, or after its end.
 pub(crate) fn check_started() -> Result<()> {
     match library().users {
         0 => refuse(DER_UNINIT, "a call before daos_init"),
@@ -114,7 +111,7 @@ fn uri_of(label: &str) -> Result<PoolUri> {
     Ok(format!("{scheme}{}/{label}{options}", place.trim_end_matches('/')).parse::<PoolUri>()?)
 }
 
-/// See `dmg_pool_create`: makes a pool, and gives its UUID. One without a label has the UUID's text for it.
+/// See `dmg_pool_create`: creates a pool, and returns its UUID. Without a label it has the text of the UUID as its label.
 pub(crate) fn create(label: Option<&str>) -> Result<[u8; 16]> {
     let label = match label {
         Some(label) if is_uuid(label) => return invalid("a pool's label may not look like a UUID"),
@@ -122,16 +119,16 @@ pub(crate) fn create(label: Option<&str>) -> Result<[u8; 16]> {
         None => uuid_text(&random_uuid()?),
     };
     let uri = uri_of(label.parse::<Label>()?.as_str())?;
-    // An administrator's program need not have begun to use the library.
+    // An administrator's program need not have called `daos_init`.
     registry().unwrap_or_else(|_| engines()).engine(uri.scheme())?.create_pool(&uri)?;
     Ok(uuid_of(&label))
 }
 
-/// See `dmg_pool_destroy`. Only of this process it is known whether the pool is in use.
+/// See `dmg_pool_destroy`. Only connections of this process are known.
 pub(crate) fn destroy(uuid: &[u8; 16], force: bool) -> Result<()> {
     let text = uuid_text(uuid);
     let label = label_of(&text)?.unwrap_or(text);
-    if !force && handles::has(|open| matches!(open, Open::Pool(pool) if pool.label == label)) {
+    if !force && handles::has(|pool: &Pool| pool.label == label) {
         return refuse(DER_BUSY, "the pool is in use; disconnect, or use force");
     }
     let uri = uri_of(&label)?;
@@ -140,7 +137,7 @@ pub(crate) fn destroy(uuid: &[u8; 16], force: bool) -> Result<()> {
     registry.engine(uri.scheme())?.destroy_pool(&uri).map_err(|error| failed(error, was_absent, &uri))
 }
 
-/// The UUID of a pool: of its label, so that it is the same for everybody.
+/// The UUID of a pool: derived from its label, so every process has the same.
 fn uuid_of(label: &str) -> [u8; 16] {
     if !is_uuid(label) {
         return uuid_of_label(label);
@@ -165,15 +162,16 @@ pub(crate) fn connect(label: &str, flags: u32) -> Result<u64> {
     let label =
         if is_uuid(label) { label_of(label)?.unwrap_or_else(|| label.to_owned()) } else { label.to_owned() };
     let inner = opened(&registry, &uri_of(&label)?)?;
-    Ok(handles::add(Open::Pool(Arc::new(Pool { label, inner, flags }))))
+    Ok(handles::add(DAOS_HTYPE_POOL, Arc::new(Pool { label, inner, flags }), None))
 }
 
-/// Whether a pool is not there yet: its superblock comes last. Looked at before anything is tried, since it may come meanwhile.
+/// Whether a pool does not exist yet: its superblock is written last. Checked before the attempt, since the pool may appear during it.
 fn is_absent(uri: &PoolUri) -> bool {
     uri.scheme() == "posix" && !has_superblock(Path::new(uri.path()))
 }
 
-/// What failed at a pool that was not there before. A folder without a superblock is where a pool is being made, or where that was cut off.
+/// The error of an attempt on a pool. A folder without a superblock is a pool that is being created, or whose creation was interrupted: the
+/// pool does not exist.
 fn failed(error: Error, was_absent: bool, uri: &PoolUri) -> Der {
     match error {
         Error::InvalidInput { .. } if was_absent && Path::new(uri.path()).is_dir() => Der(DER_NONEXIST),
@@ -193,12 +191,12 @@ fn opened(registry: &Registry, uri: &PoolUri) -> Result<Arc<dyn isotach_object::
     }
 }
 
-/// Whether a folder has what makes it a pool or a container of the engine's.
+/// Whether a folder is a pool or a container of the engine.
 fn has_superblock(folder: &Path) -> bool {
     fs::exists(folder.join("superblock")).unwrap_or(true)
 }
 
-/// What is wrong with the folder in which pools are looked for.
+/// What is wrong with the folder that should hold the pools.
 fn wrong_root(root: &Path) -> Option<String> {
     let wrong = match root.metadata() {
         Err(error) => error.to_string(),
@@ -221,9 +219,8 @@ fn label_of(uuid: &str) -> Result<Option<String>> {
 
 /// See `daos_pool_disconnect`.
 pub(crate) fn disconnect(handle: u64) -> Result<()> {
-    let pool = handles::pool(handle)?;
-    let is_of_it =
-        |open: &Open| matches!(open, Open::Container(container) if Arc::ptr_eq(&container.pool, &pool));
+    let pool = Pool::get(handle)?;
+    let is_of_it = |container: &Container| Arc::ptr_eq(&container.pool, &pool);
     match handles::remove_unless(handle, is_of_it)? {
         true => Ok(()),
         false => refuse(DER_BUSY, "containers of the pool are open"),
@@ -231,6 +228,14 @@ pub(crate) fn disconnect(handle: u64) -> Result<()> {
 }
 
 impl Pool {
+    /// The connection behind a handle.
+    ///
+    /// # Errors
+    /// `DER_NO_HDL`.
+    pub(crate) fn get(handle: u64) -> Result<Arc<Self>> {
+        handles::get(handle, DAOS_HTYPE_POOL)
+    }
+
     /// Refuses a change through a connection that is only for reading.
     pub(crate) fn check_writable(&self) -> Result<()> {
         if self.flags == DAOS_PC_RO { Err(Der(DER_NO_PERM)) } else { Ok(()) }
@@ -238,18 +243,5 @@ impl Pool {
 
     pub(crate) fn uuid(&self) -> [u8; 16] {
         uuid_of(&self.label)
-    }
-
-    /// Its properties: the label, and where it is a folder whose that is and whom its mode permits what.
-    pub(crate) fn properties(&self) -> Properties {
-        let mut properties = Properties::from([(DAOS_PROP_PO_LABEL, Value::Text(self.label.clone()))]);
-        let uri = self.inner.uri();
-        if let Some(folder) = fs::metadata(uri.path()).ok().filter(|_| uri.scheme() == "posix") {
-            let list = List::of_mode(folder.mode()).bytes();
-            properties.insert(DAOS_PROP_PO_ACL, Value::Bytes(list));
-            properties.insert(DAOS_PROP_PO_OWNER, Value::Text(access::principal(folder.uid(), false)));
-            properties.insert(DAOS_PROP_PO_OWNER_GROUP, Value::Text(access::principal(folder.gid(), true)));
-        }
-        properties
     }
 }

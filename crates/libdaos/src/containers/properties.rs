@@ -1,7 +1,7 @@
-//! Properties of containers: kept with the container, and told again. They change nothing but what is said of them, which objects may be
-//! opened (the redundancy factor), and who may do what (`access`).
+//! Properties of containers, stored with the container. Two kinds have an effect: the redundancy factor decides which objects may be
+//! opened, and owner, group and list decide who may do what (`access`).
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fs, os::unix::fs::MetadataExt};
 
 use isotach_object::{Cell, Update};
 
@@ -17,11 +17,13 @@ use crate::{
         Container, access,
         acl::{List, is_principal},
         own,
+        pools::Pool,
+        principals::principal,
     },
     runtime::error::{Result, invalid, refuse},
 };
 
-/// What a property is.
+/// The value of a property.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     Number(u64),
@@ -30,7 +32,7 @@ pub(crate) enum Value {
     Bytes(Vec<u8>),
 }
 
-/// What the value of a property is to a program.
+/// The type of a property's value in the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Number,
@@ -42,7 +44,7 @@ pub(crate) enum Kind {
 /// Properties by DAOS's numbers of them.
 pub(crate) type Properties = BTreeMap<u32, Value>;
 
-/// What holds where nothing else was asked for.
+/// The default properties.
 fn defaults() -> Properties {
     let numbers = [
         (DAOS_PROP_CO_LAYOUT_TYPE, 0),
@@ -64,7 +66,7 @@ fn defaults() -> Properties {
     numbers.into_iter().map(|(number, value)| (number, Value::Number(value))).collect()
 }
 
-/// What a property of a container is; `None` for numbers that are of no property.
+/// The type of a property of a container; `None` for a number that is no property.
 pub(crate) fn kind(number: u32) -> Option<Kind> {
     match number {
         DAOS_PROP_CO_LABEL | DAOS_PROP_CO_OWNER | DAOS_PROP_CO_OWNER_GROUP => Some(Kind::Text),
@@ -75,7 +77,7 @@ pub(crate) fn kind(number: u32) -> Option<Kind> {
     }
 }
 
-/// Refuses what no container can have.
+/// Refuses values that no container can have.
 pub(crate) fn check(properties: &Properties) -> Result<()> {
     for (number, value) in properties {
         let is_wrong = match (*number, value) {
@@ -94,7 +96,7 @@ pub(crate) fn check(properties: &Properties) -> Result<()> {
     Ok(())
 }
 
-/// Refuses to change what a container is made with once and for all.
+/// Refuses to change properties that are fixed at creation.
 pub(crate) fn check_changeable(properties: &Properties) -> Result<()> {
     let fixed = [
         DAOS_PROP_CO_ALLOCED_OID,
@@ -130,7 +132,7 @@ pub(crate) fn stored_value(value: &Value) -> Vec<u8> {
     }
 }
 
-/// What was stored.
+/// The value of stored bytes.
 pub(crate) fn value_of(stored: &[u8]) -> Option<Value> {
     match stored {
         [0, value @ ..] => value.try_into().ok().map(|value| Value::Number(u64::from_le_bytes(value))),
@@ -140,7 +142,7 @@ pub(crate) fn value_of(stored: &[u8]) -> Option<Value> {
     }
 }
 
-/// Keeps properties with a container.
+/// Stores properties with a container.
 pub(crate) fn keep(container: &Container, properties: &Properties) -> Result<()> {
     let permissions = properties.keys().fold(0, |all, number| all | access::to_set(*number));
     let (object, stored) = (own()?, stored(properties));
@@ -149,7 +151,7 @@ pub(crate) fn keep(container: &Container, properties: &Properties) -> Result<()>
     container.update_own(permissions, &updates)
 }
 
-/// Those of some properties that are kept with a container.
+/// The stored ones of some properties of a container.
 pub(crate) fn some(container: &dyn isotach_object::Container, numbers: &[u32]) -> Result<Properties> {
     let keys: Vec<[u8; 5]> = numbers.iter().map(|number| key(*number)).collect();
     let object = own()?;
@@ -165,7 +167,7 @@ pub(crate) fn some(container: &dyn isotach_object::Container, numbers: &[u32]) -
     Ok(properties)
 }
 
-/// How many failures a container with these properties must survive.
+/// The redundancy factor in properties.
 pub(crate) fn redundancy_factor(properties: &Properties) -> u64 {
     match properties.get(&DAOS_PROP_CO_REDUN_FAC) {
         Some(Value::Number(factor)) => *factor,
@@ -188,8 +190,21 @@ pub(crate) fn of(container: &Container) -> Result<Properties> {
     properties.insert(DAOS_PROP_CO_LABEL, Value::Text(container.inner.label().to_string()));
     let numbers: Vec<u32> = (DAOS_PROP_CO_MIN + 1..DAOS_PROP_CO_MAX).collect();
     properties.extend(some(&*container.inner, &numbers)?);
-    // One that this library did not make has none.
+    // A container that this library did not create has none.
     let roots = roots(&properties);
     properties.entry(DAOS_PROP_CO_ROOTS).or_insert(roots);
     Ok(properties)
+}
+
+/// The properties of a pool: its label, and for a pool in a folder the owner, the group, and what the mode permits.
+pub(crate) fn of_pool(pool: &Pool) -> Properties {
+    let mut properties = Properties::from([(DAOS_PROP_PO_LABEL, Value::Text(pool.label.clone()))]);
+    let uri = pool.inner.uri();
+    if let Some(folder) = fs::metadata(uri.path()).ok().filter(|_| uri.scheme() == "posix") {
+        let list = List::of_mode(folder.mode()).bytes();
+        properties.insert(DAOS_PROP_PO_ACL, Value::Bytes(list));
+        properties.insert(DAOS_PROP_PO_OWNER, Value::Text(principal(folder.uid(), false)));
+        properties.insert(DAOS_PROP_PO_OWNER_GROUP, Value::Text(principal(folder.gid(), true)));
+    }
+    properties
 }

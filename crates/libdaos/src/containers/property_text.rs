@@ -9,7 +9,7 @@ use crate::{
     runtime::error::{Result, invalid},
 };
 
-/// One property. Those that a container gets otherwise, or not from a program, are refused, as on DAOS.
+/// One property. Those that a program cannot set in text are refused, as on DAOS.
 fn property(name: &str, text: &str) -> Option<(u32, Value)> {
     let property = Named::of(name).filter(|property| property.is_settable)?;
     let value = match property.values {
@@ -37,7 +37,7 @@ mod tests {
     use crate::abi::properties::*;
 
     #[test]
-    fn properties_are_read_and_what_is_none_is_refused() {
+    fn properties_are_parsed_and_invalid_ones_are_refused() {
         let found = parse("rd_fac:1;label:a:b;cksum:crc32;ec_cell_sz:0x10000;;").unwrap();
         let expected = [
             (DAOS_PROP_CO_REDUN_FAC, Value::Number(1)),

@@ -1,7 +1,7 @@
-//! Whether redundancy that a program asks for is refused or ignored: the engines here have one copy of everything.
+//! Requests for redundancy: the engines here store one copy of everything.
 //!
-//! By default it is refused, since a program that asks for copies relies on them. `ISOTACH_DAOS_REDUNDANCY=ignore` is for trying such a program
-//! on one machine.
+//! By default a request is refused, since a program that asks for copies relies on them. `ISOTACH_DAOS_REDUNDANCY=ignore` is for trying such
+//! a program on one machine.
 
 use std::{
     collections::HashSet,
@@ -35,14 +35,14 @@ pub(crate) fn is_ignored() -> bool {
     })
 }
 
-/// The name of the class that has as many copies as there can be, in one group. DAOS's number of it has no parts.
-pub(crate) const MOST_COPIES: &str = "RP_XSF";
+/// The name of the class with as many copies as possible, in one group. DAOS's number of it is not composed of parts.
+pub(crate) const COPIES_MAX: &str = "RP_XSF";
 
-/// How many groups a class has that asks for copies or parity, where that is ignored.
+/// The number of groups of a class with copies or parity, where redundancy is ignored.
 pub(crate) fn groups_of_ignored(class: u32) -> Option<u16> {
     let parts = ObjectClass::from_parts((class >> 24) as u8, class as u16);
     let (name, groups) = match class {
-        OC_RP_XSF => (MOST_COPIES.to_owned(), 1),
+        OC_RP_XSF => (COPIES_MAX.to_owned(), 1),
         _ if parts.is_redundant() && parts.is_known() => (parts.to_string(), parts.groups()),
         _ => return None,
     };
@@ -53,10 +53,10 @@ pub(crate) fn groups_of_ignored(class: u32) -> Option<u16> {
     Some(groups)
 }
 
-/// Says, once for each, what of a request is ignored.
+/// Logs, once for each request, that it is ignored.
 pub(crate) fn tell_ignored(what: &str) {
-    static TOLD: LazyLock<Mutex<HashSet<String>>> = LazyLock::new(Mutex::default);
-    if TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(what.to_owned()) {
+    static LOGGED: LazyLock<Mutex<HashSet<String>>> = LazyLock::new(Mutex::default);
+    if LOGGED.lock().unwrap_or_else(PoisonError::into_inner).insert(what.to_owned()) {
         log::line("WARN", &format!("{what}: {REDUNDANCY}={IGNORE}, so there is one copy of what is stored"));
     }
 }

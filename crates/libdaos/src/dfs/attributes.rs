@@ -1,22 +1,21 @@
-//! What `stat` tells, and changes of it.
+//! The attributes that `stat` reports, and changes of them.
 
 use super::{
-    bytes,
     error::{Errno, Result, refuse},
     inode::{Inode, Time},
-    lookup::{self, Found},
+    lookup::{self, Resolved},
     mount::FileSystem,
-    nodes::{Defaults, Node},
-    store::{Place, Store, until_done},
+    nodes::{self, Defaults, Node},
+    store::{EntryKey, Store, retry},
 };
-use crate::runtime::handles;
+use crate::objects::arrays;
 
-/// The size that a directory is said to have: what DAOS's library needs for an entry in memory.
+/// The size that is reported for a directory: what DAOS's library needs for an entry in memory.
 const DIRECTORY_SIZE: u64 = 104;
-/// Bytes of the blocks that a file's room is told in.
+/// Bytes of a block, in which the space of a file is reported.
 const BLOCK: u64 = 512;
 
-/// What is told of an entry.
+/// The attributes of an entry.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stat {
     pub(crate) mode: u32,
@@ -29,9 +28,9 @@ pub(crate) struct Stat {
     pub(crate) changed: Time,
 }
 
-/// What is to be changed of an entry.
+/// A change of the attributes of an entry.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Change {
+pub(crate) struct AttributeChange {
     pub(crate) mode: Option<u32>,
     pub(crate) modified: Option<Time>,
     pub(crate) user: Option<u32>,
@@ -40,7 +39,7 @@ pub(crate) struct Change {
 }
 
 impl Stat {
-    /// Of an inode.
+    /// The attributes of an inode.
     pub(crate) fn of(store: &Store, inode: &Inode) -> Result<Self> {
         let mut stat = Self {
             mode: inode.mode,
@@ -53,10 +52,10 @@ impl Stat {
             changed: inode.changed,
         };
         if inode.is_file() {
-            stat.size = bytes::size_of(store, inode.id)?;
+            stat.size = arrays::size_of(&store.container, inode.id)?;
             stat.blocks = stat.size.div_ceil(BLOCK);
             stat.block_size = inode.chunk_size;
-            if let Some(written) = handles::written_of(&store.container, inode.id) {
+            if let Some(written) = nodes::written(&store.container, inode.id) {
                 (stat.modified, stat.changed) = (stat.modified.max(written), stat.changed.max(written));
             }
         } else if inode.is_directory() {
@@ -70,10 +69,10 @@ impl Stat {
     }
 }
 
-/// See `dfs_stat`: of a symbolic link itself.
+/// See `dfs_stat`. Does not follow a symbolic link.
 pub(crate) fn stat(system: &FileSystem, parent: u64, name: Option<&[u8]>) -> Result<Stat> {
     let parent = system.directory(parent)?;
-    let Found { inode, .. } = lookup::entry(system, &parent, name, false)?;
+    let Resolved { inode, .. } = lookup::entry(system, &parent, name, false)?;
     Stat::of(&system.store, &inode)
 }
 
@@ -83,13 +82,13 @@ pub(crate) fn stat_of(node: &Node) -> Result<Stat> {
     Stat::of(&node.store, &node.inode()?)
 }
 
-/// See `dfs_access`. The rules are those of libdfs: the owner has the rights of the others, too.
+/// See `dfs_access`. As in libdfs the owner also has the rights of others.
 pub(crate) fn access(system: &FileSystem, parent: u64, name: Option<&[u8]>, mask: i32) -> Result<()> {
     if mask & libc::W_OK != 0 {
         system.check_writable()?;
     }
     let parent = system.directory(parent)?;
-    let Found { inode, .. } = lookup::entry(system, &parent, name, true)?;
+    let Resolved { inode, .. } = lookup::entry(system, &parent, name, true)?;
     let mut counts = libc::S_IRWXO;
     if inode.user == rustix::process::getuid().as_raw() {
         counts |= libc::S_IRWXU;
@@ -117,30 +116,30 @@ fn checked_mode(mode: u32, kind: u32) -> Result<u32> {
 }
 
 /// Changes the inode of an entry.
-fn change_at(store: &Store, place: &Place, mut act: impl FnMut(&mut Inode) -> Result<()>) -> Result<()> {
-    until_done(|| {
+fn change_at(store: &Store, place: &EntryKey, mut act: impl FnMut(&mut Inode) -> Result<()>) -> Result<()> {
+    retry(|| {
         let epoch = store.epoch()?;
         let mut inode = store.present(place)?;
         act(&mut inode)?;
         inode.changed = Time::now();
         Ok(store
-            .commit(&[place.is_as_at(epoch), place.is_there()], &[place.put_inode(&inode.bytes())])?
+            .commit(&[place.is_as_at(epoch), place.exists()], &[place.put_inode(&inode.bytes())])?
             .then_some(()))
     })
 }
 
-/// See `dfs_chmod`: of what a symbolic link leads to.
+/// See `dfs_chmod`. Follows a symbolic link.
 pub(crate) fn chmod(system: &FileSystem, parent: u64, name: Option<&[u8]>, mode: u32) -> Result<()> {
     system.check_writable()?;
     let parent = system.directory(parent)?;
-    let Found { place, .. } = lookup::entry(system, &parent, name, true)?;
+    let Resolved { place, .. } = lookup::entry(system, &parent, name, true)?;
     change_at(&system.store, &place, |inode| {
         inode.mode = checked_mode(mode, inode.kind())?;
         Ok(())
     })
 }
 
-/// See `dfs_chown`: user and group, as far as they are given.
+/// See `dfs_chown`. A user or group of `None` stays.
 pub(crate) fn chown(
     system: &FileSystem,
     parent: u64,
@@ -150,7 +149,7 @@ pub(crate) fn chown(
 ) -> Result<()> {
     system.check_writable()?;
     let parent = system.directory(parent)?;
-    let Found { place, .. } = lookup::entry(system, &parent, name, flags & libc::O_NOFOLLOW == 0)?;
+    let Resolved { place, .. } = lookup::entry(system, &parent, name, flags & libc::O_NOFOLLOW == 0)?;
     if owner == (None, None) {
         return Ok(());
     }
@@ -160,8 +159,8 @@ pub(crate) fn chown(
     })
 }
 
-/// See `dfs_osetattr`; what is told afterwards.
-pub(crate) fn change(system: &FileSystem, node: &Node, change: &Change) -> Result<Stat> {
+/// See `dfs_osetattr`. Returns the new attributes.
+pub(crate) fn change(system: &FileSystem, node: &Node, change: &AttributeChange) -> Result<Stat> {
     system.check_writable()?;
     node.check_writable()?;
     let mode = change.mode.map(|mode| match mode & libc::S_IFMT {
@@ -198,7 +197,7 @@ pub(crate) fn change(system: &FileSystem, node: &Node, change: &Change) -> Resul
 }
 
 impl FileSystem {
-    /// See `dfs_obj_set_chunk_size` and `dfs_obj_set_oclass`: what new entries of a directory get.
+    /// See `dfs_obj_set_chunk_size` and `dfs_obj_set_oclass`: the defaults for new entries of a directory.
     pub(crate) fn set_defaults(&self, node: &Node, act: impl Fn(&mut Defaults)) -> Result<()> {
         self.check_writable()?;
         if !node.is_directory() {

@@ -1,4 +1,4 @@
-//! Mounting by names, and making containers that are file systems.
+//! Mounting by names, and creating containers with a file system.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -18,7 +18,7 @@ use crate::{
     runtime::handles,
 };
 
-/// How often `dfs_init` was called without `dfs_fini`.
+/// The calls of `dfs_init` without a matching `dfs_fini`.
 static USERS: Mutex<usize> = Mutex::new(0);
 
 /// See `dfs_init`.
@@ -50,14 +50,14 @@ fn check_initialised() -> Result<()> {
     }
 }
 
-/// See `dfs_cont_create`, and `dfs_cont_create_with_label` where there is a label: the UUID, and the handle of the open container.
+/// See `dfs_cont_create`, and `dfs_cont_create_with_label` with a label. Returns the UUID and the handle of the open container.
 pub(crate) fn create_container(
     pool: u64,
     label: Option<&str>,
     mut properties: Properties,
     attributes: &Attributes,
 ) -> Result<([u8; 16], u64)> {
-    // What no entry could be made with is refused before anything is made.
+    // Classes that no entry could have are refused before anything is created.
     for class in [attributes.class, attributes.directory_class, attributes.file_class] {
         store::check_class(class)?;
     }
@@ -74,13 +74,13 @@ pub(crate) fn create_container(
     Ok((uuid, handle))
 }
 
-/// Removes a container that was just made, and cannot be mounted.
+/// Removes a new container that cannot be mounted.
 pub(crate) fn discard_container(pool: u64, (uuid, handle): ([u8; 16], u64)) {
-    drop(handles::remove(handle));
+    let _ = handles::remove(handle);
     let _ = containers::destroy(pool, &uuid_text(&uuid), true);
 }
 
-/// See `dfs_connect`. With `O_CREAT` the container is made if it is not there.
+/// See `dfs_connect`. With `O_CREAT` an absent container is created.
 pub(crate) fn connect(
     pool: &str,
     container: &str,
@@ -96,7 +96,7 @@ pub(crate) fn connect(
     let opened = match open() {
         Err(Errno(libc::ENOENT)) if flags & libc::O_CREAT != 0 => {
             match create_container(pool, Some(container), properties, attributes) {
-                // Somebody else was faster.
+                // Another process has just created it.
                 Err(Errno(libc::EEXIST)) => open(),
                 made => made.map(|(_, handle)| handle),
             }
@@ -104,18 +104,18 @@ pub(crate) fn connect(
         opened => opened,
     };
     let mounted = opened.and_then(|container| {
-        mounted(pool, container, flags, attributes).inspect_err(|_| drop(handles::remove(container)))
+        mounted(pool, container, flags, attributes).inspect_err(|_| _ = handles::remove(container))
     });
-    mounted.inspect_err(|_| drop(handles::remove(pool)))
+    mounted.inspect_err(|_| _ = handles::remove(pool))
 }
 
-/// Mounts a container, which with `O_CREAT` becomes a file system if only its layout says that it is one.
+/// Mounts a container. With `O_CREAT` a container of the layout POSIX without a superblock gets one.
 fn mounted(pool: u64, container: u64, flags: i32, attributes: &Attributes) -> Result<u64> {
     let mount = || mount::mount(pool, container, flags, Owned::All);
     match mount() {
         Err(Errno(libc::ENOENT)) if flags & libc::O_CREAT != 0 && flags & libc::O_ACCMODE == libc::O_RDWR => {
             match superblock::create(&Store::open(container)?, attributes) {
-                // Somebody else was faster.
+                // Another process may have just done that.
                 Ok(()) | Err(Errno(libc::EEXIST)) => mount(),
                 Err(error) => Err(error),
             }

@@ -1,28 +1,28 @@
-//! Opening an entry, and making it.
+//! Opening and creating entries.
 
 use isotach_object::Precondition;
 
 use super::{
     error::{Errno, Result},
     inode::{Inode, Time},
-    mount::{FileSystem, MOST_PATH, can_write},
+    mount::{FileSystem, PATH_MAX, can_write},
     nodes::{self, Defaults, Node, name_of},
-    store::{Above, Mark, Place, until_done},
+    store::{Above, EntryKey, Mark, retry},
 };
 
-/// How an entry is to be opened or made.
+/// How an entry is opened or created.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Wanted<'w> {
     /// Kind and permissions.
     pub(crate) mode: u32,
     pub(crate) flags: i32,
-    /// Of the object, or 0 for what the directory or the file system says.
+    /// The class of the object, or 0 for the default of the directory or the file system.
     pub(crate) class: u32,
-    /// Of a file, or 0.
+    /// The chunk size of a file, or 0 for the default.
     pub(crate) chunk_size: u64,
-    /// Where a symbolic link leads.
+    /// The target of a symbolic link.
     pub(crate) target: Option<&'w [u8]>,
-    /// User and group of what is made, or those of the process.
+    /// The user and group of a new entry, or those of the process.
     pub(crate) owner: Option<(u32, u32)>,
 }
 
@@ -47,16 +47,16 @@ pub(crate) fn open(
     }
     can_write(wanted.flags)?;
     let parent = system.directory(parent)?;
-    let place = Place::new(parent.id, name_of(name)?);
+    let place = EntryKey::new(parent.id, name_of(name)?);
     match kind {
         libc::S_IFREG | libc::S_IFDIR => {}
         libc::S_IFLNK if is_new_wanted => {}
         libc::S_IFLNK => return Err(Errno(libc::ENOTSUP)),
         _ => return Err(Errno(libc::EINVAL)),
     }
-    // Of a link that is there already nothing could be said but that.
+    // A link is always created exclusively: an existing one may have another target.
     let is_alone_wanted = wanted.flags & libc::O_EXCL != 0 || kind == libc::S_IFLNK;
-    let inode = until_done(|| match is_new_wanted && is_alone_wanted {
+    let inode = retry(|| match is_new_wanted && is_alone_wanted {
         true => {
             made(system, &parent, &place, wanted)?.map_or(Err(Errno(libc::EEXIST)), |inode| Ok(Some(inode)))
         }
@@ -70,7 +70,7 @@ pub(crate) fn open(
     Ok((nodes::added(node), inode))
 }
 
-/// What is there, if it is of the kind that is wanted.
+/// An existing inode, if it is of the wanted kind.
 fn fitting(inode: Inode, kind: u32) -> Result<Inode> {
     match inode.kind() == kind {
         true => Ok(inode),
@@ -89,7 +89,7 @@ pub(crate) fn make_directory(
 ) -> Result<()> {
     system.check_writable()?;
     let parent = system.directory(parent)?;
-    let place = Place::new(parent.id, name_of(name)?);
+    let place = EntryKey::new(parent.id, name_of(name)?);
     let wanted = Wanted { mode: libc::S_IFDIR | mode & 0o7777, class, ..Wanted::default() };
     match made(system, &parent, &place, &wanted)? {
         Some(_) => Ok(()),
@@ -97,8 +97,8 @@ pub(crate) fn make_directory(
     }
 }
 
-/// The inode of an entry that was made; `None` where there is one already.
-fn made(system: &FileSystem, parent: &Node, place: &Place, wanted: &Wanted<'_>) -> Result<Option<Inode>> {
+/// Creates an entry. Returns its inode, or `None` if the entry exists.
+fn made(system: &FileSystem, parent: &Node, place: &EntryKey, wanted: &Wanted<'_>) -> Result<Option<Inode>> {
     let inode = new_inode(system, parent.defaults(), wanted)?;
     match insert(parent, place, &inode, wanted.target)? {
         true => Ok(Some(inode)),
@@ -126,7 +126,7 @@ fn new_inode(system: &FileSystem, defaults: Defaults, wanted: &Wanted<'_>) -> Re
             inode.chunk_size = first(&[wanted.chunk_size, defaults.chunk_size, attributes.chunk_size]);
         }
         (libc::S_IFDIR, _) => (inode.chunk_size, inode.class) = (defaults.chunk_size, defaults.class),
-        (_, Some(target)) if !target.is_empty() && target.len() < MOST_PATH => {
+        (_, Some(target)) if !target.is_empty() && target.len() < PATH_MAX => {
             inode.mode |= 0o777;
             inode.link_length = target.len() as u64;
         }
@@ -135,8 +135,8 @@ fn new_inode(system: &FileSystem, defaults: Defaults, wanted: &Wanted<'_>) -> Re
     Ok(inode)
 }
 
-/// Makes an entry; whether there was none. A new directory is there with its mark.
-fn insert(parent: &Node, place: &Place, inode: &Inode, target: Option<&[u8]>) -> Result<bool> {
+/// Inserts an entry, a directory together with its mark. Returns whether there was none.
+fn insert(parent: &Node, place: &EntryKey, inode: &Inode, target: Option<&[u8]>) -> Result<bool> {
     let (store, bytes) = (&parent.store, inode.bytes());
     let (of_parent, own) = (Mark::new(parent.id, inode.changed)?, Mark::new(inode.id, inode.changed)?);
     let above = Above::new(inode.id, parent.id)?;
@@ -149,9 +149,9 @@ fn insert(parent: &Node, place: &Place, inode: &Inode, target: Option<&[u8]>) ->
         updates.push(place.put_link(target));
     }
     updates.push(of_parent.set());
-    let conditions: [Precondition<'_>; 2] = [place.is_free(), of_parent.is_there()];
+    let conditions: [Precondition<'_>; 2] = [place.is_free(), of_parent.exists()];
     store.clear(place)?;
-    until_done(|| match store.commit(&conditions, &updates)? {
+    retry(|| match store.commit(&conditions, &updates)? {
         true => Ok(Some(true)),
         false if store.inode(place)?.is_some() => Ok(Some(false)),
         // The directory was removed while it was open.

@@ -1,4 +1,4 @@
-//! Directories: what is in them, and removing entries.
+//! Listing directories, and removing entries.
 
 use isotach_object::{Anchor, ObjectId, Page};
 
@@ -7,11 +7,11 @@ use super::{
     inode::Time,
     mount::FileSystem,
     nodes::{Node, name_of},
-    store::{Above, Mark, Place, Store, destroy, until_done},
+    store::{Above, EntryKey, Mark, Store, destroy, retry},
 };
 
-/// How often a directory is emptied before its removal while others fill it.
-const MOST_ROUNDS: usize = 100;
+/// How many times a directory is emptied before its removal while others fill it.
+const ROUNDS_MAX: usize = 100;
 
 /// A page of the names in a directory.
 pub(crate) fn list(node: &Node, anchor: &Anchor, limit: usize) -> Result<Page> {
@@ -21,15 +21,15 @@ pub(crate) fn list(node: &Node, anchor: &Anchor, limit: usize) -> Result<Page> {
     }
 }
 
-/// See `dfs_remove`: removes an entry, and with `force` all that is in a directory first, entry by entry. Gives the id of what it was.
+/// See `dfs_remove`: removes an entry; with `force` a directory with its entries, one by one. Returns the id of the removed object.
 pub(crate) fn remove(system: &FileSystem, parent: u64, name: &[u8], force: bool) -> Result<ObjectId> {
     system.check_writable()?;
     let parent = system.directory(parent)?;
-    removed(&system.store, &Place::new(parent.id, name_of(name)?), force)
+    removed(&system.store, &EntryKey::new(parent.id, name_of(name)?), force)
 }
 
-fn removed(store: &Store, place: &Place, force: bool) -> Result<ObjectId> {
-    for _ in 0..MOST_ROUNDS {
+fn removed(store: &Store, place: &EntryKey, force: bool) -> Result<ObjectId> {
+    for _ in 0..ROUNDS_MAX {
         match remove_one(store, place) {
             Err(Errno(libc::ENOTEMPTY)) if force => empty(store, store.present(place)?.id)?,
             outcome => return outcome,
@@ -40,7 +40,7 @@ fn removed(store: &Store, place: &Place, force: bool) -> Result<ObjectId> {
 
 fn empty(store: &Store, directory: ObjectId) -> Result<()> {
     for name in store.all_names(directory)? {
-        match removed(store, &Place::new(directory, &name), true) {
+        match removed(store, &EntryKey::new(directory, &name), true) {
             // Somebody else removed it.
             Err(Errno(libc::ENOENT)) => {}
             outcome => drop(outcome?),
@@ -49,9 +49,9 @@ fn empty(store: &Store, directory: ObjectId) -> Result<()> {
     Ok(())
 }
 
-/// Removes an entry that is no directory with something in it.
-fn remove_one(store: &Store, place: &Place) -> Result<ObjectId> {
-    until_done(|| {
+/// Removes an entry, unless it is a directory with entries.
+fn remove_one(store: &Store, place: &EntryKey) -> Result<ObjectId> {
+    retry(|| {
         let epoch = store.epoch()?;
         let inode = store.present(place)?;
         let (of_parent, own) =

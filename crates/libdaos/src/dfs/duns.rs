@@ -1,4 +1,4 @@
-//! Containers under paths of the system's own file system (libduns): what a path, or the extended attribute of one, names.
+//! Containers under paths of the operating system (libduns): parsing such a path, and its extended attribute.
 
 use isotach_object::Label;
 
@@ -10,14 +10,14 @@ use crate::{
 
 const PREFIX: &[u8] = b"daos://";
 
-/// What a path leads to.
+/// The target of a path.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     /// Label or UUID.
     pub(crate) pool: String,
-    /// Label or UUID; `None` where only a pool is named.
+    /// Label or UUID; `None` if only a pool is named.
     pub(crate) container: Option<String>,
-    /// What is behind that, with a slash before it.
+    /// The rest of the path, with its leading slash.
     pub(crate) rest: Option<Vec<u8>>,
 }
 
@@ -44,10 +44,10 @@ fn has_prefix(path: &[u8]) -> bool {
     path.get(..PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(PREFIX))
 }
 
-/// What a path names that is written as `daos://POOL/CONTAINER/...`, or without a prefix as `/POOL/CONTAINER/...`.
+/// Parses `daos://POOL/CONTAINER/...`, or `/POOL/CONTAINER/...` without a prefix.
 ///
 /// # Errors
-/// `EINVAL` where it names no pool.
+/// `EINVAL` if it names no pool.
 pub(crate) fn read(path: &[u8], without_prefix: bool) -> Result<Target> {
     let mut rest = path;
     if !without_prefix && next(&mut rest).is_none() {
@@ -62,7 +62,7 @@ pub(crate) fn read(path: &[u8], without_prefix: bool) -> Result<Target> {
     Ok(Target { pool, container: Some(container), rest })
 }
 
-/// What a path names if it is written so. Without a prefix only UUIDs are taken for that: `/a/b` is a path of the system's as well.
+/// The target of a path in this form. Without a prefix it must consist of UUIDs, because `/a/b` is also an ordinary path.
 pub(crate) fn direct(path: &[u8], without_prefix: bool) -> Option<Target> {
     if !without_prefix {
         return has_prefix(path).then(|| read(path, false).ok()).flatten();
@@ -71,19 +71,19 @@ pub(crate) fn direct(path: &[u8], without_prefix: bool) -> Option<Target> {
     (is_uuid(&target.pool) && target.container.as_deref().is_some_and(is_uuid)).then_some(target)
 }
 
-/// The number of what a container holds, by its name.
+/// The number of a container layout, by its name.
 pub(crate) fn layout(name: &str) -> Option<u16> {
     let number = LAYOUTS.iter().position(|known| known.eq_ignore_ascii_case(name))?;
     u16::try_from(number).ok().filter(|number| *number > 0)
 }
 
-/// The value of the extended attribute: what the container holds, and the UUIDs of pool and container.
+/// The value of the extended attribute: the layout, and the UUIDs of pool and container.
 pub(crate) fn value(layout: u16, pool: &str, container: &str) -> Result<Vec<u8>> {
     let Some(layout) = LAYOUTS.get(usize::from(layout)).filter(|_| layout > 0) else { return wrong() };
     Ok(format!("DAOS.{layout}://{pool}/{container}\0").into_bytes())
 }
 
-/// Reads such a value.
+/// Parses such a value.
 ///
 /// # Errors
 /// `EINVAL`.

@@ -1,18 +1,18 @@
-//! How the file system tells a failure: by a number of the system's, as libdfs does.
+//! Failures of the file system as numbers of the operating system, as in libdfs.
 
 use crate::{
     abi::errors::*,
     runtime::{error::Der, log},
 };
 
-/// A number of the system's, above 0.
+/// An error number of the operating system, above 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Errno(pub(crate) i32);
 
-/// What an operation comes to.
+/// The result of an operation.
 pub(crate) type Result<T> = std::result::Result<T, Errno>;
 
-/// Refuses with a number, saying why in the log.
+/// Refuses with a number, and logs why.
 pub(crate) fn refuse<T>(number: i32, why: &str) -> Result<T> {
     log::line("libdfs", why);
     Err(Errno(number))

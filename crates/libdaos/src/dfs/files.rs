@@ -1,7 +1,7 @@
-//! The bytes of files: read, written, cut off.
+//! Reading, writing and truncating files.
 
 use super::{
-    error::Result,
+    error::{Result, refuse},
     mount::FileSystem,
     nodes::{Kind, Node},
     store::class_by_default,
@@ -11,7 +11,7 @@ use crate::objects::arrays::Range;
 /// The rest of a file, in `dfs_punch`.
 const ALL: u64 = u64::MAX;
 
-/// What `dfs_obj_get_info` tells.
+/// The result of `dfs_obj_get_info`.
 pub(crate) struct Information {
     pub(crate) class: u32,
     pub(crate) chunk_size: u64,
@@ -19,11 +19,21 @@ pub(crate) struct Information {
     pub(crate) file_class: u32,
 }
 
+/// Refuses ranges that end beyond all numbers.
+fn check(ranges: &[Range]) -> Result<()> {
+    match ranges.iter().all(|(first, count)| first.checked_add(*count).is_some()) {
+        true => Ok(()),
+        false => refuse(libc::EINVAL, "a range of a file that ends beyond all numbers"),
+    }
+}
+
 impl FileSystem {
-    /// See `dfs_read` and `dfs_readx`; how many bytes were there.
+    /// See `dfs_read` and `dfs_readx`: returns the number of bytes that exist.
     pub(crate) fn read(&self, node: &Node, ranges: &[Range], buffers: Vec<&mut [u8]>) -> Result<u64> {
         node.check_readable()?;
-        node.file()?.bytes.read(ranges, buffers)
+        let file = node.file()?;
+        check(ranges)?;
+        Ok(file.array.read(&file.scope, ranges, buffers)?.read)
     }
 
     /// See `dfs_write` and `dfs_writex`.
@@ -31,12 +41,13 @@ impl FileSystem {
         self.check_writable()?;
         let file = node.file()?;
         node.check_writable()?;
-        file.bytes.write(ranges, buffers)?;
+        check(ranges)?;
+        file.array.write(&file.scope, ranges, buffers)?;
         file.note_change();
         Ok(())
     }
 
-    /// See `dfs_punch`: a hole, or the end of the file.
+    /// See `dfs_punch`: makes a hole, or truncates the file if the range reaches its end.
     pub(crate) fn punch(&self, node: &Node, offset: u64, length: u64) -> Result<()> {
         self.check_writable()?;
         let file = node.file()?;
@@ -44,7 +55,18 @@ impl FileSystem {
         if length == ALL {
             return file.set_size(offset);
         }
-        if file.bytes.punch((offset, length))? {
+        // What others append in the same moment stays.
+        let end = offset.saturating_add(length);
+        let is_changed = file.scope.atomic(|scope| {
+            let size = file.array.size(scope)?;
+            match size <= end {
+                _ if size <= offset => return Ok(false),
+                true => file.array.set_size(scope, offset)?,
+                false => file.array.punch(scope, &[(offset, length)])?,
+            }
+            Ok(true)
+        })?;
+        if is_changed {
             file.note_change();
         }
         Ok(())

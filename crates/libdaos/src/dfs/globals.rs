@@ -1,4 +1,4 @@
-//! Mounts and files that are given to other processes: how to open the same again.
+//! Global handles: bytes by which another process opens the same mount or file.
 
 use isotach_object::ObjectId;
 
@@ -7,10 +7,10 @@ use super::{
     inode::{Inode, Time},
     mount::{self, FileSystem, Owned, can_write},
     nodes::{self, Node},
-    store::Place,
+    store::EntryKey,
 };
 use crate::{
-    containers::uuid_text,
+    containers::{Container, uuid_text},
     runtime::{globals, handles},
 };
 
@@ -28,7 +28,7 @@ fn packed(what: &[u8], uuid: &[u8; 16], numbers: &[u64]) -> Vec<u8> {
     [what, uuid_text(uuid).as_bytes(), b" ", numbers.concat().as_bytes()].concat()
 }
 
-/// The numbers, and what is behind them; they must be of this container.
+/// The numbers in bytes of this container, and the rest.
 fn unpacked<'p, const N: usize>(
     what: &[u8],
     uuid: &[u8; 16],
@@ -53,18 +53,18 @@ pub(crate) fn of_mount(system: &FileSystem) -> Vec<u8> {
     packed(MOUNT, &system.store.container.uuid, &[system.can_write.into()])
 }
 
-/// See `dfs_global2local`; without flags they are those of the mount that was packed.
+/// See `dfs_global2local`. Without flags the mount can do what the packed one can.
 pub(crate) fn to_mount(pool: u64, container: u64, flags: i32, bytes: &[u8]) -> Result<u64> {
     mounted(pool, container, flags, bytes, Owned::Nothing)
 }
 
 fn mounted(pool: u64, container: u64, flags: i32, bytes: &[u8], owned: Owned) -> Result<u64> {
-    let ([can_write], _) = unpacked::<1>(MOUNT, &handles::container(container)?.uuid, bytes)?;
+    let ([can_write], _) = unpacked::<1>(MOUNT, &Container::get(container)?.uuid, bytes)?;
     let same = if can_write == 0 { libc::O_RDONLY } else { libc::O_RDWR };
     mount::mount(pool, container, if flags == 0 { same } else { flags }, owned)
 }
 
-/// See `dfs_local2global_all`: with the pool and the container.
+/// See `dfs_local2global_all`: includes the pool and the container.
 pub(crate) fn of_all(system: &FileSystem) -> Result<Vec<u8>> {
     let parts =
         [globals::of_pool(system.pool)?, globals::of_container(system.store.handle)?, of_mount(system)];
@@ -88,12 +88,12 @@ pub(crate) fn to_all(flags: i32, bytes: &[u8]) -> Result<u64> {
     let (Some(pool), Some(container), Some(packed)) = (part(), part(), part()) else { return foreign() };
     let pool = globals::to_pool(pool)?;
     let outcome = globals::to_container(pool, container).map_err(Errno::from).and_then(|container| {
-        mounted(pool, container, flags, packed, Owned::All).inspect_err(|_| drop(handles::remove(container)))
+        mounted(pool, container, flags, packed, Owned::All).inspect_err(|_| _ = handles::remove(container))
     });
-    outcome.inspect_err(|_| drop(handles::remove(pool)))
+    outcome.inspect_err(|_| _ = handles::remove(pool))
 }
 
-/// See `dfs_obj_local2global`: only of files.
+/// See `dfs_obj_local2global`. Only a file can be packed.
 pub(crate) fn of_node(node: &Node) -> Result<Vec<u8>> {
     let (file, place) = (node.file()?, node.place());
     let (id, directory) = (node.id, place.directory);
@@ -103,7 +103,7 @@ pub(crate) fn of_node(node: &Node) -> Result<Vec<u8>> {
     Ok([&packed(NODE, &node.store.container.uuid, &numbers)[..], &place.name].concat())
 }
 
-/// See `dfs_obj_global2local`; without flags they are those of the file that was packed.
+/// See `dfs_obj_global2local`. Without flags the file is opened as the packed one was.
 pub(crate) fn to_node(system: &FileSystem, flags: i32, bytes: &[u8]) -> Result<u64> {
     let uuid = system.store.container.uuid;
     let ([hi, lo, directory_hi, directory_lo, mode, chunk_size, same], name) =
@@ -113,5 +113,5 @@ pub(crate) fn to_node(system: &FileSystem, flags: i32, bytes: &[u8]) -> Result<u
     let inode = Inode { chunk_size, ..new };
     let flags = if flags == 0 { same as i32 } else { flags };
     can_write(flags)?;
-    nodes::shared(&system.store, Place::new(directory, name), &inode, flags)
+    nodes::shared(&system.store, EntryKey::new(directory, name), &inode, flags)
 }

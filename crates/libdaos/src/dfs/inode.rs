@@ -1,4 +1,4 @@
-//! Inodes: what an entry says of itself, in the 88 bytes of layout version 3 of DAOS's file system.
+//! Inodes: the attributes of an entry, in the 88 bytes of layout version 3 of DAOS's file system.
 
 use isotach_object::ObjectId;
 
@@ -6,7 +6,7 @@ use super::error::{Result, refuse};
 use crate::abi::stored::files;
 pub(crate) use crate::abi::stored::files::{INODE_SIZE as SIZE, Time};
 
-/// What an entry says of itself.
+/// The attributes of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Inode {
     /// Kind and permissions.
@@ -14,20 +14,20 @@ pub(crate) struct Inode {
     pub(crate) id: ObjectId,
     pub(crate) modified: Time,
     pub(crate) changed: Time,
-    /// Of a file its own; of a directory that of new files in it, or 0.
+    /// The chunk size of a file; for a directory the default for new files, or 0.
     pub(crate) chunk_size: u64,
-    /// Of a directory: the class of what is new in it, or 0.
+    /// For a directory the class of new entries, or 0.
     pub(crate) class: u32,
     pub(crate) user: u32,
     pub(crate) group: u32,
-    /// Bytes of where a symbolic link leads.
+    /// Bytes of the target of a symbolic link.
     pub(crate) link_length: u64,
-    /// The stamp of the directory's mark when `modified` was set; where the mark has another one, that one counts.
+    /// The stamp of the directory's mark when `modified` was set. If the mark has changed since, its stamp is the time of the change.
     pub(crate) mark: u64,
 }
 
 impl Inode {
-    /// A new inode of the user's who asks for it.
+    /// A new inode that belongs to the user of this process.
     pub(crate) fn new(mode: u32, id: ObjectId, now: Time) -> Self {
         Self {
             mode,

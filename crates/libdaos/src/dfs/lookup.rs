@@ -1,4 +1,4 @@
-//! Looking up paths, and where symbolic links lead.
+//! Resolving paths and symbolic links.
 
 use std::collections::VecDeque;
 
@@ -7,26 +7,26 @@ use isotach_object::ObjectId;
 use super::{
     error::{Errno, Result},
     inode::Inode,
-    mount::{FileSystem, MOST_PATH, can_write},
+    mount::{FileSystem, PATH_MAX, can_write},
     nodes::{self, Node, name_of},
-    store::Place,
+    store::EntryKey,
 };
 
-/// How many symbolic links are followed: a ring of them must end.
-const MOST_LINKS: usize = 40;
+/// The most symbolic links that are followed, so that a cycle of links ends.
+const LINKS_MAX: usize = 40;
 
-/// What a path leads to.
+/// The entry that a path resolves to.
 #[derive(Debug)]
-pub(crate) struct Found {
-    pub(crate) place: Place,
+pub(crate) struct Resolved {
+    pub(crate) place: EntryKey,
     pub(crate) inode: Inode,
 }
 
-/// A directory on the way. Of the one above that where a walk began only the id is known.
+/// A directory on the path. For the parent of the start only the id is known.
 #[derive(Debug, Clone)]
 struct Step {
     id: ObjectId,
-    place: Option<Place>,
+    place: Option<EntryKey>,
 }
 
 /// A walk along a path.
@@ -49,15 +49,15 @@ impl<'s> Walk<'s> {
         Ok(walk)
     }
 
-    /// Goes on along a path, from the directory where the walk is. One that begins at the root is only taken there: what the root is
-    /// for whoever made the link is not known.
+    /// Continues along a path from the current directory. An absolute path is only accepted at the root, because the root of the process that
+    /// created a link is not known.
     fn follow(&mut self, path: &[u8]) -> Result<()> {
         let is_at_root = self.way.last().is_some_and(|step| step.id == self.system.root.id);
         if path.starts_with(b"/") && !is_at_root {
             return Err(Errno(libc::EINVAL));
         }
         self.links += 1;
-        if self.links > MOST_LINKS {
+        if self.links > LINKS_MAX {
             return Err(Errno(libc::ELOOP));
         }
         parts(path).rev().for_each(|part| self.left.push_front(part));
@@ -78,21 +78,21 @@ impl<'s> Walk<'s> {
     }
 
     /// Walks to the end.
-    fn end(mut self, follow_last: bool) -> Result<Found> {
+    fn end(mut self, follow_last: bool) -> Result<Resolved> {
         while let Some(name) = self.left.pop_front() {
             if name == b".." {
                 self.up()?;
                 continue;
             }
             let Some(step) = self.way.last() else { return Err(Errno(libc::ENOENT)) };
-            let place = Place::new(step.id, name_of(&name)?);
+            let place = EntryKey::new(step.id, name_of(&name)?);
             let inode = self.system.store.present(&place)?;
             match (inode.is_link(), self.left.is_empty()) {
                 (true, is_last) if follow_last || !is_last => {
                     let target = self.system.store.link(&place)?;
                     self.follow(&target)?;
                 }
-                (_, true) => return Ok(Found { place, inode }),
+                (_, true) => return Ok(Resolved { place, inode }),
                 _ if inode.is_directory() => self.way.push(Step { id: inode.id, place: Some(place) }),
                 _ => return Err(Errno(libc::ENOENT)),
             }
@@ -100,31 +100,35 @@ impl<'s> Walk<'s> {
         // The path ends with a directory that was walked before.
         let place = self.way.pop().and_then(|step| step.place).ok_or(Errno(libc::ENOTSUP))?;
         let inode = self.system.store.present(&place)?;
-        Ok(Found { place, inode })
+        Ok(Resolved { place, inode })
     }
 }
 
-/// The entry with a name in a directory, or that of the root where there is no name; where `follow` says so a symbolic link stands for what
-/// it leads to.
-pub(crate) fn entry(system: &FileSystem, parent: &Node, name: Option<&[u8]>, follow: bool) -> Result<Found> {
+/// The entry with a name in a directory, or that of the root without a name. With `follow` a symbolic link resolves to its target.
+pub(crate) fn entry(
+    system: &FileSystem,
+    parent: &Node,
+    name: Option<&[u8]>,
+    follow: bool,
+) -> Result<Resolved> {
     let place = match name {
-        Some(name) => Place::new(parent.id, name_of(name)?),
+        Some(name) => EntryKey::new(parent.id, name_of(name)?),
         None if parent.id == system.root.id => parent.place(),
         None => return Err(Errno(libc::EINVAL)),
     };
     let inode = system.store.present(&place)?;
     if !follow || !inode.is_link() {
-        return Ok(Found { place, inode });
+        return Ok(Resolved { place, inode });
     }
     Walk::new(system, parent, &system.store.link(&place)?)?.end(true)
 }
 
-/// See `dfs_lookup`: the handle, and what was found.
+/// See `dfs_lookup`: returns the handle and the inode.
 pub(crate) fn lookup(system: &FileSystem, path: &[u8], flags: i32) -> Result<(u64, Inode)> {
     if flags & libc::O_APPEND != 0 {
         return Err(Errno(libc::ENOTSUP));
     }
-    if !path.starts_with(b"/") || path.len() >= MOST_PATH {
+    if !path.starts_with(b"/") || path.len() >= PATH_MAX {
         return Err(Errno(libc::EINVAL));
     }
     can_write(flags)?;
@@ -151,9 +155,9 @@ pub(crate) fn directory(system: &FileSystem, path: &[u8]) -> Result<u64> {
     }
 }
 
-fn opened(system: &FileSystem, found: Found, flags: i32) -> Result<(u64, Inode)> {
+fn opened(system: &FileSystem, found: Resolved, flags: i32) -> Result<(u64, Inode)> {
     system.check_flags(flags)?;
-    let Found { place, inode } = found;
+    let Resolved { place, inode } = found;
     let node = nodes::open(&system.store, &system.attributes, place, &inode, flags)?;
     Ok((nodes::added(node), inode))
 }

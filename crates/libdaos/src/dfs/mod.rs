@@ -1,21 +1,20 @@
-//! The file system on DAOS (libdfs): directories and files in a container, as DAOS lays them out there.
+//! The file system on DAOS (libdfs): directories and files in a container, in DAOS's layout.
 //!
-//! A directory is an object of the general form, with a distribution key for each entry. Under the attribute key `DFS_INODE` the entry has
-//! what `stat` tells (`inode`), under `DFS_SLINK` where a symbolic link leads, and under `x:` and a name an extended attribute. A file is
-//! an array of bytes. The object 0.0 of the container's is the superblock, which has the entry of the root directory, the object 1.0.
+//! A directory is a general object with a distribution key for each entry. The attribute key `DFS_INODE` of an entry holds what `stat` reports
+//! (`inode`), `DFS_SLINK` the target of a symbolic link, and `x:` with a name an extended attribute. A file is an array of bytes. The object
+//! 0.0 is the superblock, which has the entry of the root directory, the object 1.0.
 //!
-//! What must stay true, where the engine has transactions:
-//! - Each change of the name space counts whole or not at all: making, removing, moving and exchanging entries, and each change of an inode
-//!   or an extended attribute. Of several who make the same name one succeeds.
-//! - A directory is only removed while it is empty, and nobody makes an entry in one that is removed. For this each directory has a mark
-//!   beside it, which whoever changes its entries changes too (`store`). None is moved to somewhere below itself.
+//! What must stay true on an engine with transactions:
+//! - Each change of the name space is atomic: creating, removing, moving and exchanging entries, and changing an inode or an extended
+//!   attribute. Of several processes that create the same name one succeeds.
+//! - Only an empty directory is removed, and no entry is created in a removed one. Each directory has a mark for this, which every change of
+//!   its entries changes, too (`store`). No directory is moved below itself.
 //!
-//! On an engine without transactions only the entry itself is made under a condition; the parts of a change count one after the other.
+//! On an engine without transactions only the entry itself is created under a condition; the parts of a change count one after the other.
 //!
-//! Names follow libdfs: an open file, directory or link is an object there, and a `Node` here, since DAOS's objects are another thing.
+//! An open file, directory or link is called an object in libdfs. Here it is a `Node`, since DAOS's objects are something else.
 
 mod attributes;
-mod bytes;
 mod connect;
 mod create;
 mod directories;
@@ -33,7 +32,7 @@ mod store;
 mod superblock;
 mod xattrs;
 
-pub(crate) use attributes::{Change, Stat, access, change, chmod, chown, stat, stat_of};
+pub(crate) use attributes::{AttributeChange, Stat, access, change, chmod, chown, stat, stat_of};
 pub(crate) use connect::{connect, create_container, destroy, discard_container, disconnect, fini, init};
 pub(crate) use create::{Wanted, make_directory, open};
 pub(crate) use directories::{list, remove};

@@ -19,15 +19,15 @@ use crate::{
         self, pools,
         properties::{self, Value},
     },
-    runtime::handles::{self, Open},
+    runtime::{self, handles},
 };
 
-/// Bytes of a path or a prefix at most, with the byte that ends it.
-pub(crate) const MOST_PATH: usize = libc::PATH_MAX as usize;
-/// The first user's bits of an id that are no more a file's: after so many a mount takes new ones.
-const MOST_HIGH: u64 = u32::MAX as u64;
+/// The most bytes of a path or a prefix, with the byte that ends it.
+pub(crate) const PATH_MAX: usize = libc::PATH_MAX as usize;
+/// The ids that a mount derives from one allocated id, before it allocates the next.
+const HIGH_MAX: u64 = u32::MAX as u64;
 
-/// What of a mount's is closed with it.
+/// What is closed together with a mount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owned {
     Nothing,
@@ -48,16 +48,16 @@ pub(crate) struct FileSystem {
     prefix: Mutex<Option<Vec<u8>>>,
     /// The user's bits of the next id.
     next: Mutex<Option<(u64, u64)>>,
-    /// How often the program asked for the handles of the pool and the container, and did not give them back.
+    /// How many times the program got the handles of the pool and the container without returning them.
     held: Mutex<[u32; 2]>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing is done while it is held that could leave it half changed.
+    // No panic can leave it half changed.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether flags of the system's allow changes.
+/// Whether open flags allow changes.
 ///
 /// # Errors
 /// `EINVAL` for flags that name no access mode.
@@ -69,7 +69,7 @@ pub(crate) fn can_write(flags: i32) -> Result<bool> {
     }
 }
 
-/// See `dfs_mount`; gives the handle.
+/// See `dfs_mount`; returns the handle.
 pub(crate) fn mount(pool: u64, container: u64, flags: i32, owned: Owned) -> Result<u64> {
     can_write(flags)?;
     let can_write = flags & libc::O_ACCMODE == libc::O_RDWR;
@@ -96,12 +96,13 @@ pub(crate) fn mount(pool: u64, container: u64, flags: i32, owned: Owned) -> Resu
         next: Mutex::default(),
         held: Mutex::default(),
     };
-    Ok(handles::add(Open::FileSystem(Arc::new(system))))
+    let container = Arc::clone(&system.store.container);
+    Ok(handles::add(handles::MOUNT, Arc::new(system), Some(container)))
 }
 
 /// See `dfs_umount`, and `dfs_disconnect` for one that was mounted by names.
 pub(crate) fn unmount(handle: u64, by_names: bool) -> Result<()> {
-    let system = handles::file_system_to_close(handle)?;
+    let system = handles::get::<FileSystem>(handle, handles::MOUNT)?;
     if (system.owned == Owned::All) != by_names {
         return refuse(libc::EINVAL, "dfs_umount undoes dfs_mount, and dfs_disconnect undoes dfs_connect");
     }
@@ -112,7 +113,7 @@ pub(crate) fn unmount(handle: u64, by_names: bool) -> Result<()> {
         );
     }
     handles::remove(handle)?;
-    // What fails is told, and the rest closed all the same.
+    // A failure is reported, and the rest closed all the same.
     let closed = match system.owned {
         Owned::Nothing => Ok(()),
         Owned::Container | Owned::All => containers::close(system.store.handle),
@@ -125,8 +126,17 @@ pub(crate) fn unmount(handle: u64, by_names: bool) -> Result<()> {
 }
 
 impl FileSystem {
-    /// Refuses a change where the mount, or the handle of its container, is for reading. As in DAOS, a mount for writing over a handle for
-    /// reading is no error until something is changed.
+    /// The mount behind a handle.
+    ///
+    /// # Errors
+    /// `DER_NO_HDL`, also where this process destroyed its container.
+    pub(crate) fn get(handle: u64) -> runtime::error::Result<Arc<Self>> {
+        let system: Arc<Self> = handles::get(handle, handles::MOUNT)?;
+        system.store.container.check_exists()?;
+        Ok(system)
+    }
+
+    /// Refuses a change through a read-only mount, or one over a read-only container handle. As in DAOS such a mount is itself no error.
     pub(crate) fn check_writable(&self) -> Result<()> {
         if !self.can_write {
             return Err(Errno(libc::EPERM));
@@ -134,12 +144,12 @@ impl FileSystem {
         Ok(self.store.container.check_writable()?)
     }
 
-    /// Refuses to empty a file where nothing may be changed.
+    /// Refuses `O_TRUNC` where nothing may be changed.
     pub(crate) fn check_flags(&self, flags: i32) -> Result<()> {
         if flags & libc::O_TRUNC == 0 { Ok(()) } else { self.check_writable() }
     }
 
-    /// The directory that a call is about: that of a handle, or the root where there is none.
+    /// The directory behind a handle, or the root for none.
     pub(crate) fn directory(&self, handle: u64) -> Result<Arc<Node>> {
         if handle == 0 {
             return Ok(Arc::clone(&self.root));
@@ -148,22 +158,22 @@ impl FileSystem {
         if node.is_directory() { Ok(node) } else { Err(Errno(libc::ENOTDIR)) }
     }
 
-    /// What is open under a handle, in this file system: what another one knows under an id is another thing.
+    /// The node behind a handle, which must be in this file system: ids of another one mean other objects.
     pub(crate) fn node(&self, handle: u64) -> Result<Arc<Node>> {
-        let node = handles::node(handle)?;
+        let node = Node::get(handle)?;
         match node.store.container.is_same(&self.store.container) {
             true => Ok(node),
             false => refuse(libc::EINVAL, "a file or directory of another container than the mount's"),
         }
     }
 
-    /// An id that nobody else gets.
+    /// Allocates an id.
     pub(crate) fn new_id(&self, is_file: bool, class: u32) -> Result<ObjectId> {
-        // A class that cannot be had is refused before an id is taken.
+        // An impossible class is refused before an id is taken.
         check_object(&self.store.container, id_of((0, 0), is_file, class)?)?;
         let mut next = locked(&self.next);
         let (high, low) = match *next {
-            Some(next) if next.0 < MOST_HIGH => next,
+            Some(next) if next.0 < HIGH_MAX => next,
             _ => {
                 let low = self.store.container.allocate_ids(1)?;
                 // Below that are the superblock and the root.
@@ -177,7 +187,7 @@ impl FileSystem {
     /// See `dfs_set_prefix`.
     pub(crate) fn set_prefix(&self, prefix: Option<&[u8]>) -> Result<()> {
         let prefix = match prefix {
-            Some(prefix) if !prefix.starts_with(b"/") || prefix.len() >= MOST_PATH => {
+            Some(prefix) if !prefix.starts_with(b"/") || prefix.len() >= PATH_MAX => {
                 return Err(Errno(libc::EINVAL));
             }
             Some(prefix) => Some(prefix.strip_suffix(b"/").unwrap_or(prefix).to_vec()),

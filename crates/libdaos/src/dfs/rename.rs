@@ -1,4 +1,4 @@
-//! Moving an entry, and exchanging two.
+//! Moving and exchanging entries.
 
 use isotach_object::{Epoch, ObjectId, Update};
 
@@ -7,28 +7,28 @@ use super::{
     inode::{self, Inode, Time},
     mount::FileSystem,
     nodes::name_of,
-    store::{Above, Mark, Place, Store, destroy, until_done},
+    store::{Above, EntryKey, Mark, Store, destroy, retry},
     superblock::id_of_root,
 };
 
-/// An entry with all that it has, to be put elsewhere.
+/// An entry with all its values, to be stored under another key.
 struct Moved {
     inode: Inode,
     bytes: [u8; inode::SIZE],
-    /// Where a link leads, and extended attributes: attribute keys and values.
+    /// The target of a link, and extended attributes: attribute keys and values.
     values: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 impl Moved {
-    fn read(store: &Store, place: &Place, now: Time) -> Result<Option<Self>> {
+    fn read(store: &Store, place: &EntryKey, now: Time) -> Result<Option<Self>> {
         let Some(mut inode) = store.inode(place)? else { return Ok(None) };
         inode.changed = now;
-        // What is removed meanwhile is found by the condition on the entry.
+        // A concurrent removal is detected by the condition on the entry.
         Ok(Some(Self { inode, bytes: inode.bytes(), values: store.values(place)? }))
     }
 
-    /// The way up from where a directory comes into another directory, which must not lead over itself; for what else there is none.
-    fn way_to(&self, store: &Store, from: &Place, to: &Place) -> Result<Vec<(ObjectId, Above)>> {
+    /// The ancestors of the new parent of a directory, which must not include the directory itself; empty for any other entry.
+    fn way_to(&self, store: &Store, from: &EntryKey, to: &EntryKey) -> Result<Vec<(ObjectId, Above)>> {
         if !self.inode.is_directory() || from.directory == to.directory {
             return Ok(Vec::new());
         }
@@ -38,7 +38,7 @@ impl Moved {
         }
         let root = id_of_root()?;
         match way.last() {
-            // What was removed meanwhile is found by the conditions.
+            // A concurrent removal is detected by the conditions.
             Some((last, _)) if *last != root && store.mark(*last)?.is_some() => {
                 refuse(libc::EIO, "a directory of which it is not said in which one it is")
             }
@@ -46,13 +46,13 @@ impl Moved {
         }
     }
 
-    fn put_at<'m>(&'m self, place: &'m Place, updates: &mut Vec<Update<'m>>) {
+    fn put_at<'m>(&'m self, place: &'m EntryKey, updates: &mut Vec<Update<'m>>) {
         updates.push(place.put_inode(&self.bytes));
         updates.extend(self.values.iter().map(|(akey, value)| place.put(akey, value)));
     }
 }
 
-/// See `dfs_move`; gives the id of what was there under the new name. An entry that is moved to where it is stays there.
+/// See `dfs_move`: returns the id of the object that had the new name. Moving an entry to its own place succeeds.
 pub(crate) fn rename(
     system: &FileSystem,
     (parent, name): (u64, &[u8]),
@@ -60,9 +60,10 @@ pub(crate) fn rename(
 ) -> Result<Option<ObjectId>> {
     system.check_writable()?;
     let (parent, new_parent) = (system.directory(parent)?, system.directory(new_parent)?);
-    let (from, to) = (Place::new(parent.id, name_of(name)?), Place::new(new_parent.id, name_of(new_name)?));
+    let (from, to) =
+        (EntryKey::new(parent.id, name_of(name)?), EntryKey::new(new_parent.id, name_of(new_name)?));
     let store = &system.store;
-    until_done(|| {
+    retry(|| {
         let epoch = store.epoch()?;
         let now = Time::now();
         let moved = Moved::read(store, &from, now)?.ok_or(Errno(libc::ENOENT))?;
@@ -79,11 +80,11 @@ pub(crate) fn rename(
     })
 }
 
-/// Moves an entry over what is there or not; whether nobody was faster, and the id of what is gone.
+/// Moves an entry, and replaces `replaced`. Returns whether there was no conflict, and the id of the replaced object.
 fn move_once(
     store: &Store,
     epoch: Epoch,
-    (from, to): (&Place, &Place),
+    (from, to): (&EntryKey, &EntryKey),
     moved: &Moved,
     replaced: Option<&Inode>,
     way: &[(ObjectId, Above)],
@@ -93,7 +94,7 @@ fn move_once(
     let above_gone = replaced.map(|gone| Above::new(gone.id, to.directory)).transpose()?;
     let (of_old, of_new) = (Mark::new(from.directory, now)?, Mark::new(to.directory, now)?);
     let of_gone = replaced.map(|gone| Mark::new(gone.id, now)).transpose()?;
-    let mut conditions = vec![from.is_as_at(epoch), to.is_as_at(epoch), of_new.is_there()];
+    let mut conditions = vec![from.is_as_at(epoch), to.is_as_at(epoch), of_new.exists()];
     conditions.extend(way.iter().map(|(_, above)| above.is_as_at(epoch)));
     let mut updates = Vec::new();
     if let (Some(gone), Some(mark), Some(above)) = (replaced, &of_gone, &above_gone) {
@@ -122,7 +123,7 @@ fn move_once(
     Ok((store.commit(&conditions, &updates)?, replaced.map(|gone| gone.id)))
 }
 
-/// See `dfs_exchange`: each of two entries is under the other's name afterwards.
+/// See `dfs_exchange`: two entries swap their names.
 pub(crate) fn exchange(
     system: &FileSystem,
     (parent, name): (u64, &[u8]),
@@ -130,10 +131,10 @@ pub(crate) fn exchange(
 ) -> Result<()> {
     system.check_writable()?;
     let (parent, other_parent) = (system.directory(parent)?, system.directory(other_parent)?);
-    let one = Place::new(parent.id, name_of(name)?);
-    let other = Place::new(other_parent.id, name_of(other_name)?);
+    let one = EntryKey::new(parent.id, name_of(name)?);
+    let other = EntryKey::new(other_parent.id, name_of(other_name)?);
     let store = &system.store;
-    until_done(|| {
+    retry(|| {
         let epoch = store.epoch()?;
         let now = Time::now();
         let (Some(of_one), Some(of_other)) =
@@ -166,14 +167,11 @@ pub(crate) fn exchange(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::{
         abi::properties::{DAOS_PROP_CO_LAYOUT_POSIX, DAOS_PROP_CO_LAYOUT_TYPE},
         containers::properties::{self, Properties, Value},
         dfs::{Attributes, Owned, Wanted, mount, open, superblock},
-        runtime::handles::{self, Open},
         testing::container,
     };
 
@@ -182,10 +180,10 @@ mod tests {
         let (container, _, _) = container();
         let layout = Value::Number(DAOS_PROP_CO_LAYOUT_POSIX);
         properties::keep(&container, &Properties::from([(DAOS_PROP_CO_LAYOUT_TYPE, layout)])).unwrap();
-        let handle = handles::add(Open::Container(Arc::clone(&container)));
+        let handle = container.add();
         superblock::create(&Store::open(handle).unwrap(), &Attributes::default()).unwrap();
         let mounted = mount(0, handle, libc::O_RDWR, Owned::Nothing).unwrap();
-        let system = handles::file_system(mounted).unwrap();
+        let system = FileSystem::get(mounted).unwrap();
         let flags = libc::O_RDWR | libc::O_CREAT;
         let wanted = Wanted { mode: libc::S_IFDIR | 0o755, flags, ..Wanted::default() };
         let directory = |parent, name: &[u8]| open(&system, parent, name, &wanted).unwrap();

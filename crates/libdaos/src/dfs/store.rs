@@ -1,9 +1,9 @@
-//! What the file system stores, and how: the one place of it that knows how entries lie in objects.
+//! The stored form of the file system. Only this module knows how entries lie in objects.
 //!
-//! Beside each directory there is a mark in the container's own object: when its entries changed last. It is there as long as the directory
-//! is. Whoever makes an entry needs it and changes it, and whoever removes the directory removes it if nobody changed it after the directory
-//! was found empty. So the two exclude each other. Beside the mark it is said in which directory the directory is, so that none is moved to
-//! somewhere below itself.
+//! Each directory has a mark in the container's own object: the time of the last change of its entries. The mark exists as long as the
+//! directory. Creating an entry requires the mark and changes it. Removing the directory removes the mark, if it has not changed since the
+//! directory was found empty. So the two exclude each other. Beside the mark is the parent of the directory, so that no directory is moved
+//! below itself.
 
 use std::sync::Arc;
 
@@ -18,39 +18,38 @@ use super::{
 use crate::{
     abi::stored::files::{INODE, directory_key, mark_key},
     containers::{self, Container, own},
-    objects,
-    runtime::handles,
+    objects::{self, pages::all_keys},
 };
 
-/// The attribute key of where a symbolic link leads.
+/// The attribute key of the target of a symbolic link.
 const LINK: &[u8] = b"DFS_SLINK";
-/// How an attribute key begins under which an extended attribute is.
+/// The prefix of the attribute key of an extended attribute.
 pub(crate) const EXTENDED: &[u8] = b"x:";
 
 /// DAOS's numbers of the types of objects.
 const DIRECTORY: u8 = 0;
 const FILE: u8 = 13;
 
-/// How often a change is tried that others were faster than.
-const MOST_ATTEMPTS: usize = 1_000;
-/// Names of a page where all are looked at.
+/// How many times a change is tried.
+const ATTEMPTS_MAX: usize = 1_000;
+/// The names in one page.
 const PAGE: usize = 1_000;
 
-/// A container, as far as the file system needs it.
+/// The container of a file system.
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
     pub(crate) container: Arc<Container>,
     pub(crate) handle: u64,
 }
 
-/// Where an entry is: the directory, and the name.
+/// The key of an entry: the directory, and the name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct EntryKey {
     pub(crate) directory: ObjectId,
     pub(crate) name: Box<[u8]>,
 }
 
-impl Place {
+impl EntryKey {
     pub(crate) fn new(directory: ObjectId, name: &[u8]) -> Self {
         Self { directory, name: name.into() }
     }
@@ -59,22 +58,22 @@ impl Place {
         Cell::general(self.directory, &self.name, akey)
     }
 
-    /// That there is no entry.
+    /// The precondition that there is no entry.
     pub(crate) fn is_free(&self) -> Precondition<'_> {
         Precondition::Absent(self.cell(INODE))
     }
 
-    /// That there is an entry.
-    pub(crate) fn is_there(&self) -> Precondition<'_> {
+    /// The precondition that there is an entry.
+    pub(crate) fn exists(&self) -> Precondition<'_> {
         Precondition::Present(self.cell(INODE))
     }
 
-    /// That nobody changed the entry after an epoch, nor its extended attributes: who changes these changes the inode, too.
+    /// The precondition that neither the entry nor an extended attribute has changed since an epoch: a change of these changes the inode, too.
     pub(crate) fn is_as_at(&self, epoch: Epoch) -> Precondition<'_> {
         Precondition::Unchanged(self.cell(INODE), epoch)
     }
 
-    /// That there is, or is not, a value under an attribute key.
+    /// The precondition that an attribute key has a value, or has none.
     pub(crate) fn has<'k>(&'k self, akey: &'k [u8], has: bool) -> Precondition<'k> {
         if has { Precondition::Present(self.cell(akey)) } else { Precondition::Absent(self.cell(akey)) }
     }
@@ -100,7 +99,7 @@ impl Place {
     }
 }
 
-/// The mark of a directory, and what it is changed to.
+/// The mark of a directory, with a new stamp.
 #[derive(Debug)]
 pub(crate) struct Mark {
     own: ObjectId,
@@ -121,12 +120,12 @@ impl Mark {
         Cell::kv(self.own, &self.key)
     }
 
-    /// That the directory is there.
-    pub(crate) fn is_there(&self) -> Precondition<'_> {
+    /// The precondition that the directory exists.
+    pub(crate) fn exists(&self) -> Precondition<'_> {
         Precondition::Present(self.cell())
     }
 
-    /// That nobody changed the directory's entries after an epoch.
+    /// The precondition that the directory's entries have not changed since an epoch.
     pub(crate) fn is_as_at(&self, epoch: Epoch) -> Precondition<'_> {
         Precondition::Unchanged(self.cell(), epoch)
     }
@@ -140,7 +139,7 @@ impl Mark {
     }
 }
 
-/// In which directory a directory is. Of the root nothing is said.
+/// The parent of a directory. The root has none.
 #[derive(Debug)]
 pub(crate) struct Above {
     own: ObjectId,
@@ -160,7 +159,7 @@ impl Above {
         Cell::kv(self.own, &self.key)
     }
 
-    /// That nobody moved the directory after an epoch.
+    /// The precondition that the directory has not been moved since an epoch.
     pub(crate) fn is_as_at(&self, epoch: Epoch) -> Precondition<'_> {
         Precondition::Unchanged(self.cell(), epoch)
     }
@@ -175,22 +174,22 @@ impl Above {
 }
 
 impl Store {
-    /// The container that is open under a handle.
+    /// The container behind a handle.
     pub(crate) fn open(handle: u64) -> Result<Self> {
-        Ok(Self { container: handles::container(handle)?, handle })
+        Ok(Self { container: Container::get(handle)?, handle })
     }
 
     fn has_transactions(&self) -> bool {
         self.container.inner.capabilities().transactions
     }
 
-    /// The newest epoch there is to see; what is read afterwards and was not changed since is as at that epoch.
+    /// The newest epoch. Values that are read afterwards and have not changed since are those of that epoch.
     pub(crate) fn epoch(&self) -> Result<Epoch> {
         if self.has_transactions() { Ok(self.container.inner.epoch()?) } else { Ok(Epoch::default()) }
     }
 
-    /// Does changes together, if conditions hold; whether they did. The order matters where the engine has no transactions: there they
-    /// are done one after the other, each under the conditions on the very cell that it changes.
+    /// Applies updates atomically if all conditions hold, and returns whether they did. On an engine without transactions the updates are applied
+    /// in order, each under the conditions on its own cell.
     pub(crate) fn commit(&self, conditions: &[Precondition<'_>], updates: &[Update<'_>]) -> Result<bool> {
         self.container.check_writable()?;
         if self.has_transactions() {
@@ -223,7 +222,7 @@ impl Store {
     }
 
     /// The inode of an entry.
-    pub(crate) fn inode(&self, place: &Place) -> Result<Option<Inode>> {
+    pub(crate) fn inode(&self, place: &EntryKey) -> Result<Option<Inode>> {
         let mut buffer = [0; inode::SIZE];
         let mut reads = [ArrayRead { cell: place.cell(INODE), offset: 0, buffer: &mut buffer, filled: 0 }];
         self.container.inner.read_many(&mut reads)?;
@@ -233,8 +232,8 @@ impl Store {
         }
     }
 
-    /// The inode of an entry that must be there.
-    pub(crate) fn present(&self, place: &Place) -> Result<Inode> {
+    /// The inode of an entry that must exist.
+    pub(crate) fn present(&self, place: &EntryKey) -> Result<Inode> {
         self.inode(place)?.ok_or(Errno(libc::ENOENT))
     }
 
@@ -243,37 +242,31 @@ impl Store {
     }
 
     /// The value under an attribute key of an entry.
-    pub(crate) fn value(&self, place: &Place, akey: &[u8]) -> Result<Option<Vec<u8>>> {
+    pub(crate) fn value(&self, place: &EntryKey, akey: &[u8]) -> Result<Option<Vec<u8>>> {
         self.get(place.cell(akey))
     }
 
-    /// Where a symbolic link leads.
-    pub(crate) fn link(&self, place: &Place) -> Result<Vec<u8>> {
+    /// The target of a symbolic link.
+    pub(crate) fn link(&self, place: &EntryKey) -> Result<Vec<u8>> {
         match self.value(place, LINK)? {
             Some(target) if !target.is_empty() => Ok(target),
             _ => refuse(libc::EIO, "a symbolic link that leads nowhere"),
         }
     }
 
-    /// The attribute keys of an entry, but that of the inode.
-    pub(crate) fn akeys(&self, place: &Place) -> Result<Vec<Vec<u8>>> {
-        let mut all = Vec::new();
-        let mut anchor = Anchor::start();
-        loop {
-            let page = self.container.inner.list_akeys(place.directory, &place.name, &anchor, PAGE)?;
-            all.extend(page.keys().filter(|key| *key != INODE).map(<[u8]>::to_vec));
-            match page.next() {
-                Some(next) => anchor = next.clone(),
-                None => return Ok(all),
-            }
-        }
+    /// The attribute keys of an entry, without that of the inode.
+    pub(crate) fn akeys(&self, place: &EntryKey) -> Result<Vec<Vec<u8>>> {
+        let list = |from: &_| self.container.inner.list_akeys(place.directory, &place.name, from, PAGE);
+        let mut all = all_keys(list)?;
+        all.retain(|key| key != INODE);
+        Ok(all)
     }
 
-    /// What is beside the inode of an entry: attribute keys and values.
-    pub(crate) fn values(&self, place: &Place) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
+    /// The attribute keys and values beside the inode of an entry.
+    pub(crate) fn values(&self, place: &EntryKey) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let mut values = Vec::new();
         for akey in self.akeys(place)? {
-            // What is removed meanwhile is not there.
+            // The value may have just been removed.
             if let Some(value) = self.value(place, &akey)? {
                 values.push((akey, value));
             }
@@ -281,11 +274,10 @@ impl Store {
         Ok(values)
     }
 
-    /// Removes what is beside an inode that is not there: on an engine without transactions a removal may have met the setting of an extended
-    /// attribute, which then is left. Nobody has what was there before there was no inode; what somebody else puts there since, who makes the
-    /// entry, stays, but for an attribute of the very same value. Where a link leads is left alone: a new link says it anew, and beside
-    /// another inode nobody reads it.
-    pub(crate) fn clear(&self, place: &Place) -> Result<()> {
+    /// Removes values beside an absent inode. On an engine without transactions a removal may have met the setting of an extended attribute, which
+    /// is then left over. Values that another process adds while it creates the entry stay, except an attribute of the very same value. The
+    /// target of a link stays: a new link replaces it, and it is not read beside any other inode.
+    pub(crate) fn clear(&self, place: &EntryKey) -> Result<()> {
         if self.has_transactions() {
             return Ok(());
         }
@@ -307,17 +299,8 @@ impl Store {
     }
 
     /// All names in a directory.
-    pub(crate) fn all_names(&self, directory: ObjectId) -> Result<Vec<Box<[u8]>>> {
-        let mut all = Vec::new();
-        let mut anchor = Anchor::start();
-        loop {
-            let page = self.names(directory, &anchor, PAGE)?;
-            all.extend(page.keys().map(Box::from));
-            match page.next() {
-                Some(next) => anchor = next.clone(),
-                None => return Ok(all),
-            }
-        }
+    pub(crate) fn all_names(&self, directory: ObjectId) -> Result<Vec<Vec<u8>>> {
+        all_keys(|from| self.names(directory, from, PAGE))
     }
 
     /// Whether a directory has no entry.
@@ -333,7 +316,7 @@ impl Store {
         }
     }
 
-    /// The way from a directory up, as far as it is said in which each one on it is: to the root.
+    /// A directory and its ancestors, up to the root or to the first without a recorded parent.
     pub(crate) fn way_up(&self, directory: ObjectId) -> Result<Vec<(ObjectId, Above)>> {
         let mut way: Vec<(ObjectId, Above)> = Vec::new();
         let mut next = Some(directory);
@@ -351,36 +334,36 @@ impl Store {
         Ok(way)
     }
 
-    /// The stamp of a directory's mark; `None` where the directory is not there.
+    /// The stamp of a directory's mark; `None` for an absent directory.
     pub(crate) fn mark(&self, directory: ObjectId) -> Result<Option<u64>> {
         let stored = self.get(Mark::new(directory, Time::default())?.cell())?;
         Ok(stored.and_then(|stamp| stamp.try_into().ok()).map(u64::from_le_bytes))
     }
 }
 
-/// Tries something until nobody else was faster; `None` says that somebody was.
-pub(crate) fn until_done<T>(mut act: impl FnMut() -> Result<Option<T>>) -> Result<T> {
-    for _ in 0..MOST_ATTEMPTS {
+/// Repeats `act` until it returns a value; `None` stands for a conflict.
+pub(crate) fn retry<T>(mut act: impl FnMut() -> Result<Option<T>>) -> Result<T> {
+    for _ in 0..ATTEMPTS_MAX {
         if let Some(done) = act()? {
             return Ok(done);
         }
         std::thread::yield_now();
     }
-    refuse(libc::EBUSY, "others always were faster")
+    refuse(libc::EBUSY, "conflicts with others for too long")
 }
 
-/// The id of a file, or of a directory or link, from the user's 96 bits.
+/// The id of a file, or of a directory or link, with these 96 bits of the caller.
 pub(crate) fn id_of(user: (u64, u64), is_file: bool, class: u32) -> Result<ObjectId> {
     let (hi, lo) = objects::generate(user, if is_file { FILE } else { DIRECTORY }, class)?;
     Ok(ObjectId::from_halves(hi, lo)?)
 }
 
-/// The class that an object gets for which none is asked.
+/// The default class of an object.
 pub(crate) fn class_by_default(is_file: bool) -> Result<u32> {
     Ok(id_of((0, 0), is_file, 0)?.class().id())
 }
 
-/// Refuses a class that no object can have here.
+/// Refuses a class that objects cannot have here.
 pub(crate) fn check_class(class: u32) -> Result<()> {
     id_of((0, 0), false, class).map(drop)
 }
@@ -390,7 +373,7 @@ pub(crate) fn destroy(file: ObjectId) -> Update<'static> {
     Update::Destroy { object: file }
 }
 
-/// Refuses an object that this container does not take.
+/// Refuses an object that this container does not accept.
 pub(crate) fn check_object(container: &Container, id: ObjectId) -> Result<()> {
     let kinds = [isotach_object::ObjectType::General, isotach_object::ObjectType::Array];
     objects::checked(container, (id.hi(), id.lo()), &kinds)?;
@@ -400,7 +383,7 @@ pub(crate) fn check_object(container: &Container, id: ObjectId) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::container;
+    use crate::testing::{Call, container};
 
     #[test]
     fn what_another_puts_beside_an_inode_that_it_just_made_stays() {
@@ -410,32 +393,32 @@ mod tests {
         let id = id_of((1, 0), false, 0).unwrap();
         let make = move |name: &[u8]| {
             let inode = Inode::new(libc::S_IFLNK, id, Time::now()).bytes();
-            let place = Place::new(id, name);
+            let place = EntryKey::new(id, name);
             let updates = [place.put_inode(&inode), place.put_link(b"there"), place.put(b"x:a", b"new")];
             assert_eq!(others.commit(&[place.is_free()], &updates), Ok(true));
         };
         let make_again = make.clone();
-        let values = |name: &[u8]| store.values(&Place::new(id, name)).unwrap();
+        let values = |name: &[u8]| store.values(&EntryKey::new(id, name)).unwrap();
         let left = |name: &[u8]| {
-            store.container.update(&[Place::new(id, name).put(b"x:a", b"left")]).unwrap();
+            store.container.update(&[EntryKey::new(id, name).put(b"x:a", b"left")]).unwrap();
             assert_eq!(values(name).len(), 1);
         };
         let made = [(LINK.to_vec(), b"there".to_vec()), (b"x:a".to_vec(), b"new".to_vec())];
         // Before the keys are listed, and between that and the removal.
-        hooked.before_list(move || make(b"one"));
-        store.clear(&Place::new(id, b"one")).unwrap();
+        hooked.before(Call::List, move || make(b"one"));
+        store.clear(&EntryKey::new(id, b"one")).unwrap();
         assert_eq!(values(b"one"), made);
         left(b"other");
-        store.container.update(&[Place::new(id, b"other").put_link(b"there")]).unwrap();
+        store.container.update(&[EntryKey::new(id, b"other").put_link(b"there")]).unwrap();
         hooked.before_commits(move |_| {
             make_again(b"other");
             Ok(())
         });
-        store.clear(&Place::new(id, b"other")).unwrap();
+        store.clear(&EntryKey::new(id, b"other")).unwrap();
         assert_eq!(values(b"other"), made);
         hooked.before_commits(|_| Ok(()));
         left(b"third");
-        store.clear(&Place::new(id, b"third")).unwrap();
+        store.clear(&EntryKey::new(id, b"third")).unwrap();
         assert_eq!(values(b"third"), []);
     }
 }

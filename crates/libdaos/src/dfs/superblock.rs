@@ -1,11 +1,11 @@
-//! The superblock: that a container is a file system, and what holds for all of it.
+//! The superblock: it makes a container a file system, and holds the attributes of the whole.
 
 use isotach_object::{ObjectId, Update};
 
 use super::{
     error::{Errno, Result, refuse},
     inode::{self, Inode, Time},
-    store::{Mark, Place, Store, check_object},
+    store::{EntryKey, Mark, Store, check_object},
 };
 pub(crate) use crate::abi::stored::files::Attributes;
 use crate::abi::stored::files::{
@@ -13,9 +13,9 @@ use crate::abi::stored::files::{
     MAGIC, MAGIC_NUMBER, MODE, ROOT, ROOT_MODE, ROOT_NAME, SUPERBLOCK, VERSION, VERSION_NUMBER,
 };
 
-/// Where the inode of the root directory is.
-pub(crate) fn place_of_root() -> Result<Place> {
-    Ok(Place::new(id_of_halves(SUPERBLOCK)?, ROOT_NAME))
+/// The key of the entry of the root directory.
+pub(crate) fn place_of_root() -> Result<EntryKey> {
+    Ok(EntryKey::new(id_of_halves(SUPERBLOCK)?, ROOT_NAME))
 }
 
 /// The id of the root directory.
@@ -27,18 +27,18 @@ fn id_of_halves((hi, lo): (u64, u64)) -> Result<ObjectId> {
     Ok(ObjectId::from_halves(hi, lo)?)
 }
 
-fn place() -> Result<Place> {
-    Ok(Place::new(id_of_halves(SUPERBLOCK)?, DKEY))
+fn place() -> Result<EntryKey> {
+    Ok(EntryKey::new(id_of_halves(SUPERBLOCK)?, DKEY))
 }
 
-/// A file system that is about to be made, with an empty root directory, which all may read and its owner may write.
+/// A new file system with an empty root directory that everyone may read and its owner may write.
 #[derive(Debug)]
 pub(crate) struct New {
-    place: Place,
-    root: Place,
+    place: EntryKey,
+    root: EntryKey,
     inode: [u8; inode::SIZE],
     mark: Mark,
-    /// What is kept under attribute keys. The magic number comes last: a container without it is no file system.
+    /// The values under attribute keys. The magic number comes last: a container without it is no file system.
     values: Vec<(&'static [u8], Vec<u8>)>,
 }
 
@@ -55,7 +55,7 @@ impl New {
         })
     }
 
-    /// What makes a container this file system.
+    /// The updates that create the file system.
     pub(crate) fn updates(&self) -> Vec<Update<'_>> {
         let mut updates = vec![self.mark.set(), self.root.put_inode(&self.inode)];
         updates.extend(self.values.iter().map(|(akey, value)| self.place.put(akey, value)));
@@ -63,7 +63,7 @@ impl New {
     }
 }
 
-/// Makes a container a file system, if it is none.
+/// Turns a container into a file system, unless it is one.
 ///
 /// # Errors
 /// `EEXIST`.
@@ -76,7 +76,7 @@ pub(crate) fn create(store: &Store, attributes: &Attributes) -> Result<()> {
     }
 }
 
-/// Reads the superblock, and checks that this library can read what it describes.
+/// Reads the superblock, and checks that this library supports the file system.
 pub(crate) fn read(store: &Store) -> Result<Attributes> {
     let place = place()?;
     if store.value(&place, MAGIC)?.is_none() {
@@ -106,8 +106,8 @@ pub(crate) fn read(store: &Store) -> Result<Attributes> {
     })
 }
 
-/// A number of so many bytes; 0 where there is none.
-fn number<const N: usize>(store: &Store, place: &Place, akey: &[u8]) -> Result<u64> {
+/// A number of `N` bytes; 0 if it is absent.
+fn number<const N: usize>(store: &Store, place: &EntryKey, akey: &[u8]) -> Result<u64> {
     let Some(stored) = store.value(place, akey)? else { return Ok(0) };
     if stored.len() != N {
         let akey = String::from_utf8_lossy(akey);

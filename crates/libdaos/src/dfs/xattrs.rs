@@ -5,26 +5,26 @@ use super::{
     inode::Time,
     mount::FileSystem,
     nodes::Node,
-    store::{EXTENDED, until_done},
+    store::{EXTENDED, retry},
 };
 
-/// Bytes of the name of one at most, and of its value.
-const MOST_NAME: usize = 255;
-const MOST_VALUE: usize = 65_536;
+/// The most bytes of a name, and of a value.
+const NAME_MAX: usize = 255;
+const VALUE_MAX: usize = 65_536;
 
 fn key_of(name: &[u8]) -> Result<Vec<u8>> {
     match name.len() {
-        1..=MOST_NAME => Ok([EXTENDED, name].concat()),
+        1..=NAME_MAX => Ok([EXTENDED, name].concat()),
         _ => Err(Errno(libc::EINVAL)),
     }
 }
 
 impl FileSystem {
-    /// See `dfs_setxattr`. One without bytes is there, too.
+    /// See `dfs_setxattr`. An empty value is a value.
     pub(crate) fn set_xattr(&self, node: &Node, name: &[u8], value: &[u8], flags: i32) -> Result<()> {
         self.check_writable()?;
         let akey = key_of(name)?;
-        if value.len() > MOST_VALUE {
+        if value.len() > VALUE_MAX {
             return Err(Errno(libc::EINVAL));
         }
         let must = match flags {
@@ -42,10 +42,10 @@ impl FileSystem {
         self.with_xattr(node, &key_of(name)?, Some(true), None)
     }
 
-    /// Puts or removes a value, with the time of the change in the inode; `must` says whether there must have been one.
+    /// Puts or removes a value, and records the time of the change in the inode. `must` says whether the attribute must exist before.
     fn with_xattr(&self, node: &Node, akey: &[u8], must: Option<bool>, value: Option<&[u8]>) -> Result<()> {
         let (store, place) = (&node.store, node.place());
-        until_done(|| {
+        retry(|| {
             let epoch = store.epoch()?;
             let mut inode = node.inode()?;
             match (must, store.value(&place, akey)?) {
@@ -56,7 +56,7 @@ impl FileSystem {
             inode.changed = Time::now();
             let bytes = inode.bytes();
             let update = value.map_or_else(|| place.remove_value(akey), |value| place.put(akey, value));
-            let mut conditions = vec![place.is_as_at(epoch), place.is_there()];
+            let mut conditions = vec![place.is_as_at(epoch), place.exists()];
             conditions.extend(must.map(|must| place.has(akey, must)));
             Ok(store.commit(&conditions, &[place.put_inode(&bytes), update])?.then_some(()))
         })

@@ -1,5 +1,5 @@
-//! Access control lists, and what containers do with them. Lists and entries lie in memory of C's allocator: a head, and what its numbers say
-//! that follows.
+//! Access control lists, and the functions of containers for them. Lists and entries are in memory of C's allocator: a head, and parts of the
+//! sizes in it.
 
 use std::{
     ffi::{c_char, c_int},
@@ -60,7 +60,7 @@ unsafe fn entry_of(entry: *const daos_ace) -> Result<Entry> {
     Ok(Entry::read(unsafe { entry_bytes(entry) }?)?.0)
 }
 
-/// The kind of a principal, and its name where it has one.
+/// The kind of a principal, and its name, if any.
 ///
 /// # Safety
 /// STRING, as long as the result is used.
@@ -73,7 +73,7 @@ unsafe fn principal<'a>(kind: c_int, name: *const c_char) -> Result<(u8, &'a str
     }
 }
 
-/// A pointer, or null for what failed.
+/// A pointer, or null after a failure.
 fn or_null<T>(made: Result<*mut T>) -> *mut T {
     made.unwrap_or(ptr::null_mut())
 }
@@ -108,7 +108,7 @@ unsafe extern "C" fn daos_acl_get_size(list: *mut daos_acl) -> isize {
     unsafe { list_bytes(list) }.map_or(-DER_INVAL as isize, |bytes| bytes.len() as isize)
 }
 
-/// Where in a list an entry is that begins so many bytes behind the head.
+/// The entry of a list at an offset behind the head.
 ///
 /// # Safety
 /// STRUCT for the list.
@@ -165,10 +165,10 @@ unsafe extern "C" fn daos_acl_get_ace_for_principal(
     })
 }
 
-/// Changes a list of the caller's, which then lies elsewhere.
+/// Changes a list of the caller's. Its address changes.
 ///
 /// # Safety
-/// STRUCT for `list` and what it points to, HEAP for that.
+/// STRUCT for `list` and its target, HEAP for the target.
 unsafe fn change(list: *mut *mut daos_acl, change: impl FnOnce(&mut List) -> Result<()>) -> Result<()> {
     // SAFETY: STRUCT for `list`.
     let list = unsafe { place(list) }?;
@@ -187,7 +187,7 @@ unsafe extern "C" fn daos_acl_add_ace(list: *mut *mut daos_acl, entry: *mut daos
     answer(ptr::null_mut(), || {
         // SAFETY: STRUCT for `entry`.
         let entry = unsafe { entry_of(entry) }?;
-        // SAFETY: STRUCT for `list` and what it points to, HEAP for that.
+        // SAFETY: STRUCT for `list` and its target, HEAP for the target.
         unsafe {
             change(list, |list| {
                 list.put(entry);
@@ -204,7 +204,7 @@ unsafe extern "C" fn daos_acl_remove_ace(
     name: *const c_char,
 ) -> c_int {
     answer(ptr::null_mut(), || {
-        // SAFETY: STRING for `name`; STRUCT for `list` and what it points to, HEAP for that.
+        // SAFETY: STRING for `name`; STRUCT for `list` and its target, HEAP for the target.
         unsafe {
             let (kind, name) = principal(kind, name)?;
             change(list, |list| list.remove(kind, name))
@@ -305,7 +305,7 @@ unsafe extern "C" fn daos_ace_is_valid(entry: *mut daos_ace) -> bool {
     unsafe { entry_of(entry) }.is_ok_and(|entry| entry.is_valid())
 }
 
-/// The principal of an entry as its text has it; empty for a user or group without a name, null for what is no entry.
+/// The principal of an entry in text form: empty for a user or group without a name, null for an invalid entry.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_ace_get_principal_str(entry: *mut daos_ace) -> *const c_char {
     // SAFETY: STRUCT for `entry`.

@@ -1,4 +1,4 @@
-//! Access control lists on standard output, for people to read.
+//! Printing access control lists on standard output.
 
 use std::ffi::CString;
 
@@ -8,7 +8,7 @@ use crate::{
     containers::acl::{ENTRY_HEAD, Entry, List},
 };
 
-/// Prints lines through C's library, so that they stand between what the program prints where they belong.
+/// Prints lines through C's library, which keeps them in order with the program's own output.
 fn print(lines: &[String]) {
     if let Ok(text) = CString::new(lines.join("\n")) {
         // SAFETY: a `CString` ends with a NUL, and lives for the call.
@@ -17,7 +17,7 @@ fn print(lines: &[String]) {
 }
 
 fn line(entry: &Entry, tabs: usize) -> String {
-    // One that alerts of other things than it allows is said by no text.
+    // An entry whose alerts differ from its permissions has no text.
     format!("{}{}", "\t".repeat(tabs), entry.text().unwrap_or_else(|_| format!("{entry:?}")))
 }
 

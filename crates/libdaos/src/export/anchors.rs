@@ -1,8 +1,8 @@
-//! DAOS's anchors, which hold those of engines. Programs copy them, so a copy goes on where it was made.
+//! DAOS's anchors, which hold those of engines. Programs copy them, so a copy continues at the place where it was made.
 //!
-//! The buffer of one begins with two numbers: which of the long anchors of the same listing was the last, 0 for none, and how many bytes the
-//! engine's anchor has that follows. One that there is no room for is kept here until its listing ends: copies end with it, and those of
-//! places that their listing has left may end before.
+//! The buffer of an anchor begins with two numbers: the number of the last long anchor of the same listing (0 for none), and the length of
+//! the engine's anchor that follows. An engine's anchor that does not fit is stored in this process until its listing ends. Its copies
+//! are invalid from then on. A copy of a place that its listing has left may become invalid earlier.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,17 +20,17 @@ use crate::{
 const HEAD: usize = 16;
 /// The flag of an anchor whose engine's anchor is the last long one.
 const IS_LONG: u32 = 1;
-/// How many bytes are kept: of more the oldest go that their listings have left, and then those of listings that nobody brings to their end.
-const MOST_BYTES: usize = 16 << 20;
+/// The most bytes of long anchors. Beyond it the oldest that their listings have left are removed, and then the oldest of abandoned listings.
+const BYTES_MAX: usize = 16 << 20;
 
-/// Anchors that are longer than DAOS's have room for, by number: each with that of the long one before in its listing, or 0. A number is never
-/// given twice.
+/// Anchors that do not fit into DAOS's, by number: each with the number of the previous long one in its listing, or 0. A number is never used
+/// twice.
 #[derive(Debug)]
 struct Long {
     last: u64,
     bytes: usize,
-    kept: BTreeMap<u64, (Anchor, u64)>,
-    /// Those behind which their listing went on.
+    anchors: BTreeMap<u64, (Anchor, u64)>,
+    /// Those that their listing has passed.
     left: BTreeSet<u64>,
 }
 
@@ -41,35 +41,35 @@ fn long() -> MutexGuard<'static, Long> {
 
 impl Long {
     const fn new() -> Self {
-        Self { last: 0, bytes: 0, kept: BTreeMap::new(), left: BTreeSet::new() }
+        Self { last: 0, bytes: 0, anchors: BTreeMap::new(), left: BTreeSet::new() }
     }
 
-    fn keep(&mut self, anchor: &Anchor, before: u64) -> u64 {
+    fn insert(&mut self, anchor: &Anchor, before: u64) -> u64 {
         self.last += 1;
         self.bytes += anchor.as_bytes().len();
-        self.kept.insert(self.last, (anchor.clone(), before));
-        if self.kept.contains_key(&before) {
+        self.anchors.insert(self.last, (anchor.clone(), before));
+        if self.anchors.contains_key(&before) {
             self.left.insert(before);
         }
-        while self.bytes > MOST_BYTES
-            && let Some(oldest) = self.left.first().or_else(|| self.kept.keys().next())
+        while self.bytes > BYTES_MAX
+            && let Some(oldest) = self.left.first().or_else(|| self.anchors.keys().next())
         {
-            self.forget(*oldest);
+            self.remove(*oldest);
         }
         self.last
     }
 
-    /// Forgets an anchor; gives the number of the one before.
-    fn forget(&mut self, number: u64) -> Option<u64> {
-        let (anchor, before) = self.kept.remove(&number)?;
+    /// Removes an anchor and returns the number of the previous one.
+    fn remove(&mut self, number: u64) -> Option<u64> {
+        let (anchor, before) = self.anchors.remove(&number)?;
         self.left.remove(&number);
         self.bytes -= anchor.as_bytes().len();
         Some(before)
     }
 
-    /// Forgets the anchors of a listing.
+    /// Removes the anchors of a listing.
     fn release(&mut self, mut last: u64) {
-        while let Some(before) = self.forget(last) {
+        while let Some(before) = self.remove(last) {
             last = before;
         }
     }
@@ -81,7 +81,7 @@ fn head_of(anchor: &daos_anchor_t) -> (u64, usize) {
     if anchor.da_type == DAOS_ANCHOR_TYPE_ZERO { (0, 0) } else { (number(0), number(8) as usize) }
 }
 
-/// Puts where a listing goes on into its anchor; without that it has ended.
+/// Puts the place where a listing continues into its anchor. `None` ends the listing.
 pub(super) fn pack(next: Option<&Anchor>, anchor: &mut daos_anchor_t) {
     let (mut last, _) = head_of(anchor);
     let Some(next) = next else {
@@ -95,7 +95,7 @@ pub(super) fn pack(next: Option<&Anchor>, anchor: &mut daos_anchor_t) {
             0
         }
         None => {
-            last = long().keep(next, last);
+            last = long().insert(next, last);
             IS_LONG
         }
     };
@@ -111,14 +111,14 @@ pub(super) fn unpacked(anchor: &daos_anchor_t) -> Result<Anchor> {
     }
     let (last, length) = head_of(anchor);
     let found = match anchor.da_flags {
-        IS_LONG => long().kept.get(&last).map(|(anchor, _)| anchor.clone()),
+        IS_LONG => long().anchors.get(&last).map(|(anchor, _)| anchor.clone()),
         _ => {
             let mark = anchor.da_buf.get(HEAD..HEAD.saturating_add(length));
             mark.map(|mark| Anchor::from_bytes(mark.to_vec()))
         }
     };
     found.map_or_else(
-        || invalid("an anchor that this library did not give, or a copy from a listing that has ended"),
+        || invalid("an anchor that this library did not return, or a copy from a listing that has ended"),
         Ok,
     )
 }
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_of_long_anchors_goes_when_their_listing_ends_and_not_that_of_another() {
+    fn the_end_of_a_listing_removes_its_long_anchors_and_no_others() {
         let mark = |byte: u8, length| Anchor::from_bytes(vec![byte; length]);
         let (mut one, mut other) = (daos_anchor_t::default(), daos_anchor_t::default());
         pack(Some(&mark(9, 200)), &mut other);
@@ -143,20 +143,22 @@ mod tests {
         }
         pack(None, &mut one);
         assert_eq!(one.da_type, DAOS_ANCHOR_TYPE_EOF);
-        let kept: Vec<bool> = copies.iter().map(|copy| unpacked(copy).is_ok()).collect();
-        assert_eq!(kept, [false, true, true, false, false]);
+        let valid: Vec<bool> = copies.iter().map(|copy| unpacked(copy).is_ok()).collect();
+        assert_eq!(valid, [false, true, true, false, false]);
         assert_eq!(unpacked(&other), Ok(mark(9, 200)));
         assert_eq!(long().bytes, 200);
         pack(None, &mut other);
-        assert!(long().kept.is_empty() && long().bytes == 0);
+        assert!(long().anchors.is_empty() && long().bytes == 0);
     }
 
     #[test]
-    fn listings_that_nobody_ends_keep_no_more_than_there_is_room_for() {
+    fn abandoned_listings_store_at_most_16_mib_of_anchors() {
         let mut long = Long::new();
         let mark = Anchor::from_bytes(vec![7; 65_535]);
-        let last = (0..1000).map(|_| long.keep(&mark, 0)).last();
-        assert!(long.bytes <= MOST_BYTES && long.kept.len() > 200 && long.kept.contains_key(&last.unwrap()));
+        let last = (0..1000).map(|_| long.insert(&mark, 0)).last();
+        assert!(
+            long.bytes <= BYTES_MAX && long.anchors.len() > 200 && long.anchors.contains_key(&last.unwrap())
+        );
         assert!(long.left.is_empty());
     }
 
@@ -164,15 +166,15 @@ mod tests {
     fn a_listing_that_rests_keeps_its_place_beside_a_long_one() {
         let mut long = Long::new();
         let mark = Anchor::from_bytes(vec![7; 640]);
-        let resting = long.keep(&mark, 0);
+        let resting = long.insert(&mark, 0);
         let mut other = 0;
         for _ in 0..28_000 {
-            other = long.keep(&mark, other);
-            assert!(long.kept.contains_key(&resting) && long.kept.contains_key(&other));
+            other = long.insert(&mark, other);
+            assert!(long.anchors.contains_key(&resting) && long.anchors.contains_key(&other));
         }
-        assert!(long.bytes <= MOST_BYTES && long.kept.len() > 20_000);
-        assert_eq!(long.kept.len(), long.left.len() + 2);
+        assert!(long.bytes <= BYTES_MAX && long.anchors.len() > 20_000);
+        assert_eq!(long.anchors.len(), long.left.len() + 2);
         long.release(other);
-        assert_eq!((long.kept.len(), long.left.len(), long.bytes), (1, 0, 640));
+        assert_eq!((long.anchors.len(), long.left.len(), long.bytes), (1, 0, 640));
     }
 }

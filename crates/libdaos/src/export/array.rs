@@ -2,11 +2,12 @@
 
 use std::ffi::{c_int, c_uint};
 
-use super::{answer, fill, give, halves, many, out, place, vectors};
+use super::{answer, answer_handle, fill, give, halves, many, out, place, vectors};
 use crate::{
     abi::types::*,
-    objects::arrays::{self, Range},
-    runtime::{error::Result, globals, handles},
+    containers::Container,
+    objects::arrays::{self, Array, Range},
+    runtime::{error::Result, globals},
     transactions::scope::Scope,
 };
 
@@ -21,7 +22,7 @@ unsafe extern "C" fn daos_array_create(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        let scope = Scope::of(handles::container(container.cookie)?, transaction.cookie)?;
+        let scope = Scope::of(Container::get(container.cookie)?, transaction.cookie)?;
         // SAFETY: OUT for `handle`.
         let handle = unsafe { out(handle) }?;
         handle.set(daos_handle_t { cookie: arrays::create(&scope, halves(id), cell_size, chunk_size)? });
@@ -41,7 +42,7 @@ unsafe extern "C" fn daos_array_open(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        let scope = Scope::of(handles::container(container.cookie)?, transaction.cookie)?;
+        let scope = Scope::of(Container::get(container.cookie)?, transaction.cookie)?;
         // SAFETY: OUT for `cell_size`, `chunk_size` and `handle`.
         let (cell_size, chunk_size, handle) = unsafe { (out(cell_size)?, out(chunk_size)?, out(handle)?) };
         let (cookie, (found_cell, found_chunk)) = arrays::open(&scope, halves(id), mode)?;
@@ -63,14 +64,12 @@ unsafe extern "C" fn daos_array_open_with_attr(
     handle: *mut daos_handle_t,
     event: *mut daos_event_t,
 ) -> c_int {
-    answer(event, || {
-        // SAFETY: OUT for `handle`.
-        let handle = unsafe { out(handle) }?;
-        handle.set(daos_handle_t {
-            cookie: arrays::open_with_attributes(container.cookie, halves(id), mode, cell_size, chunk_size)?,
-        });
-        Ok(())
-    })
+    // SAFETY: OUT for `handle`.
+    unsafe {
+        answer_handle(event, handle, || {
+            arrays::open_with_attributes(container.cookie, halves(id), mode, cell_size, chunk_size)
+        })
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -90,7 +89,7 @@ extern "C" fn daos_array_destroy(
     })
 }
 
-/// The ranges that a call is about.
+/// The ranges of a call.
 ///
 /// # Safety
 /// STRUCT, with its LIST of `arr_nr` ranges, as long as the result is used.
@@ -197,14 +196,14 @@ unsafe extern "C" fn daos_array_get_attr(
     answer(std::ptr::null_mut(), || {
         // SAFETY: OUT for `chunk_size` and `cell_size`.
         let (chunk_size, cell_size) = unsafe { (out(chunk_size)?, out(cell_size)?) };
-        let array = handles::array(array.cookie)?;
+        let array = Array::get(array.cookie)?;
         chunk_size.set(array.chunk_size);
         cell_size.set(array.cell_size);
         Ok(())
     })
 }
 
-/// The size, and an epoch at which it is that: when the array was last changed is not known.
+/// The size, and an epoch at which the array has it. The epoch of the last change is unknown.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_array_stat(
     array: daos_handle_t,

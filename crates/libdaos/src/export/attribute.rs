@@ -5,17 +5,14 @@ use std::ffi::{c_char, c_int, c_void};
 use super::{answer, key, many, many_mut, place};
 use crate::{
     abi::{errors::DER_NONEXIST, types::*},
-    containers::attributes,
-    runtime::{
-        error::{Der, Result},
-        handles,
-    },
+    containers::{Container, attributes, pools::Pool},
+    runtime::error::{Der, Result},
 };
 
 /// Names, and a value for each.
 type Pairs<'a> = (Vec<&'a [u8]>, Vec<&'a [u8]>);
 
-/// So many names of the caller's, each of which can be that of an attribute.
+/// The caller's `count` names, each a valid name of an attribute.
 ///
 /// # Safety
 /// LIST of STRINGs, as long as the result is used.
@@ -28,7 +25,7 @@ unsafe fn names<'a>(count: c_int, names: *const *const c_char) -> Result<Vec<&'a
     Ok(names)
 }
 
-/// So many names of the caller's, with a value for each.
+/// The caller's `count` names, with a value for each.
 ///
 /// # Safety
 /// LIST for `first`, `values` and `sizes`, of `count` each: STRINGs, BYTES and their sizes; as long as the result is used.
@@ -50,7 +47,7 @@ unsafe fn pairs<'a>(
     Ok((names, values))
 }
 
-/// Gives the values of names. One that has no room is cut; where there is no buffer only its size is told.
+/// Copies the values of names. A value that does not fit is cut off. Without a buffer only its size is reported.
 ///
 /// # Safety
 /// LIST for `sizes` and `buffers`, of as many as there are values; BUFFER for each of these, of as many bytes as its size says.
@@ -71,10 +68,10 @@ unsafe fn give(values: &[Vec<u8>], buffers: *const *mut c_void, sizes: *mut usiz
     Ok(())
 }
 
-/// Gives as many whole names as there is room for, each with a zero behind it, and the size of all.
+/// Copies as many whole names as fit, each with a NUL, and reports the size of all.
 ///
 /// # Safety
-/// STRUCT for `size`, BUFFER for `buffer`, of so many bytes.
+/// STRUCT for `size`, BUFFER for `buffer`, of that size.
 unsafe fn give_names(names: &[Vec<u8>], buffer: *mut c_char, size: *mut usize) -> Result<()> {
     // SAFETY: STRUCT for `size`.
     let size = unsafe { place(size) }?;
@@ -107,7 +104,7 @@ unsafe extern "C" fn daos_cont_set_attr(
     answer(event, || {
         // SAFETY: LIST for `first`, `values` and `sizes`, of `count` each: STRINGs, BYTES and their sizes.
         let (names, values) = unsafe { pairs(count, first, values, sizes) }?;
-        attributes::set(&*handles::container(container.cookie)?, &names, &values)
+        attributes::set(&*Container::get(container.cookie)?, &names, &values)
     })
 }
 
@@ -123,7 +120,7 @@ unsafe extern "C" fn daos_cont_get_attr(
     answer(event, || {
         // SAFETY: LIST for `first` and the STRINGs in it.
         let names = unsafe { names(count, first) }?;
-        let values = attributes::get(&*handles::container(container.cookie)?, &names)?;
+        let values = attributes::get(&*Container::get(container.cookie)?, &names)?;
         // SAFETY: LIST for `buffers` and `sizes`, of `count` each, as there are values; BUFFER for each of `buffers`.
         unsafe { give(&values, buffers, sizes) }
     })
@@ -137,7 +134,7 @@ unsafe extern "C" fn daos_cont_list_attr(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        let names = attributes::list(&*handles::container(container.cookie)?)?;
+        let names = attributes::list(&*Container::get(container.cookie)?)?;
         // SAFETY: BUFFER for `buffer`, of `size` bytes, and STRUCT for `size`.
         unsafe { give_names(&names, buffer, size) }
     })
@@ -153,7 +150,7 @@ unsafe extern "C" fn daos_cont_del_attr(
     answer(event, || {
         // SAFETY: LIST for `first` and the STRINGs in it.
         let names = unsafe { names(count, first) }?;
-        attributes::delete(&*handles::container(container.cookie)?, &names)
+        attributes::delete(&*Container::get(container.cookie)?, &names)
     })
 }
 
@@ -218,7 +215,7 @@ unsafe extern "C" fn daos_pool_del_attr(
     answer(event, || {
         // SAFETY: LIST for `first` and the STRINGs in it.
         let names = unsafe { names(count, first) }?;
-        handles::pool(pool.cookie)?.check_writable()?;
+        Pool::get(pool.cookie)?.check_writable()?;
         match attributes::of_pool(pool.cookie, false) {
             Err(Der(DER_NONEXIST)) => Ok(()),
             attributes => attributes::delete(&attributes?, &names),

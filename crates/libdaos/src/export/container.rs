@@ -3,13 +3,13 @@
 use std::ffi::{c_char, c_int, c_uint};
 
 use super::{
-    answer, give, many, out, out_or_none,
+    answer, answer_into, give, many, out, out_or_none,
     properties::{asked, fill, taken},
-    text,
+    second_name, text,
 };
 use crate::{
     abi::{info::*, types::*},
-    containers::{self, access, properties},
+    containers::{self, Container, access, properties},
     runtime::{error::Result, globals, handles},
     transactions::snapshots,
 };
@@ -52,16 +52,9 @@ unsafe extern "C" fn daos_cont_create(
     })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_cont_create2(
-    pool: daos_handle_t,
-    uuid: *mut uuid_t,
-    properties: *mut daos_prop_t,
-    event: *mut daos_event_t,
-) -> c_int {
-    // SAFETY: `daos_cont_create` takes what this function was given under the same clauses.
-    unsafe { daos_cont_create(pool, uuid, properties, event) }
-}
+second_name! { daos_cont_create2 = daos_cont_create(
+    pool: daos_handle_t, uuid: *mut uuid_t, properties: *mut daos_prop_t, event: *mut daos_event_t
+) }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_cont_open(
@@ -82,18 +75,10 @@ unsafe extern "C" fn daos_cont_open(
     })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_cont_open2(
-    pool: daos_handle_t,
-    container: *const c_char,
-    flags: c_uint,
-    handle: *mut daos_handle_t,
-    info: *mut daos_cont_info_t,
-    event: *mut daos_event_t,
-) -> c_int {
-    // SAFETY: `daos_cont_open` takes what this function was given under the same clauses.
-    unsafe { daos_cont_open(pool, container, flags, handle, info, event) }
-}
+second_name! { daos_cont_open2 = daos_cont_open(
+    pool: daos_handle_t, container: *const c_char, flags: c_uint, handle: *mut daos_handle_t,
+    info: *mut daos_cont_info_t, event: *mut daos_event_t
+) }
 
 #[unsafe(no_mangle)]
 extern "C" fn daos_cont_close(container: daos_handle_t, event: *mut daos_event_t) -> c_int {
@@ -111,16 +96,9 @@ unsafe extern "C" fn daos_cont_destroy(
     answer(event, || containers::destroy(pool.cookie, unsafe { text(container) }?, force != 0))
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_cont_destroy2(
-    pool: daos_handle_t,
-    container: *const c_char,
-    force: c_int,
-    event: *mut daos_event_t,
-) -> c_int {
-    // SAFETY: `daos_cont_destroy` takes what this function was given under the same clauses.
-    unsafe { daos_cont_destroy(pool, container, force, event) }
-}
+second_name! { daos_cont_destroy2 = daos_cont_destroy(
+    pool: daos_handle_t, container: *const c_char, force: c_int, event: *mut daos_event_t
+) }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_cont_query(
@@ -131,7 +109,7 @@ unsafe extern "C" fn daos_cont_query(
 ) -> c_int {
     answer(event, || {
         if !properties.is_null() {
-            let opened = handles::container(container.cookie)?;
+            let opened = Container::get(container.cookie)?;
             // SAFETY: STRUCT for `properties`.
             access::check_told(&opened, unsafe { asked(properties) }?.into_iter())?;
             let found = properties::of(&opened)?;
@@ -143,15 +121,16 @@ unsafe extern "C" fn daos_cont_query(
     })
 }
 
-/// Fills what the caller wants to know of a container, if he does.
+/// Fills the requested information on a container, if any.
 ///
 /// # Safety
 /// OUT for `info`.
 unsafe fn tell(container: u64, info: *mut daos_cont_info_t) -> Result<()> {
-    let container = handles::container(container)?;
+    let container = Container::get(container)?;
     // SAFETY: OUT for `info`.
     if let Some(place) = unsafe { out_or_none(info) } {
-        let handles = handles::count_of(|other| other.uuid == container.uuid);
+        let opened = handles::all::<Container>();
+        let handles = opened.iter().filter(|other| other.uuid == container.uuid).count();
         let mut info =
             daos_cont_info_t { ci_uuid: container.uuid, ci_nhandles: handles as u32, ..Default::default() };
         // An engine without snapshots has none.
@@ -172,12 +151,8 @@ unsafe extern "C" fn daos_cont_alloc_oids(
     first: *mut u64,
     event: *mut daos_event_t,
 ) -> c_int {
-    answer(event, || {
-        // SAFETY: OUT for `first`.
-        let first = unsafe { out(first) }?;
-        first.set(handles::container(container.cookie)?.allocate_ids(count)?);
-        Ok(())
-    })
+    // SAFETY: OUT for `first`.
+    unsafe { answer_into(event, first, || Ok(Container::get(container.cookie)?.allocate_ids(count)?)) }
 }
 
 #[unsafe(no_mangle)]

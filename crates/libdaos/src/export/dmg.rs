@@ -1,4 +1,4 @@
-//! Making and removing pools, as programs that test do it with DAOS's `libdaos_tests`.
+//! Creating and removing pools by the functions of DAOS's `libdaos_tests`, for test programs.
 
 use std::{
     ffi::{c_char, c_int},
@@ -18,7 +18,7 @@ use crate::{
     runtime::error::{invalid, refuse},
 };
 
-/// Of the properties the label counts. There is one server, so which and how much room are not looked at; the pool belongs to whoever makes it.
+/// Only the label of the properties counts. There is one server, so the choice of servers and sizes is ignored. The pool belongs to its creator.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dmg_pool_create(
     _configuration: *const c_char,

@@ -1,7 +1,7 @@
 //! Containers under paths of the system's own file system: the functions of libduns.
 //!
-//! A directory (of a container that is a file system) or a file has the extended attribute `user.daos`. There is no Lustre, and no dfuse, here:
-//! both are treated as any file system.
+//! A directory (for a container that is a file system) or a file has the extended attribute `user.daos`. Lustre and dfuse are treated as any
+//! file system.
 
 use std::{
     ffi::{CStr, CString, c_char, c_int, c_void},
@@ -23,7 +23,8 @@ use super::{
 use crate::{
     abi::{constants::DAOS_COO_RO, dfs::*, info::daos_prop_t, properties::*, stored::is_uuid, types::*},
     containers::{
-        self,
+        self, Container,
+        pools::Pool,
         properties::{Value, check, of},
         uuid_text,
     },
@@ -31,12 +32,12 @@ use crate::{
         Errno, Result,
         duns::{self, Target},
     },
-    runtime::{handles, log},
+    runtime::log,
 };
 
-/// Does what a function is for, and gives a number of the system's, or 0.
+/// Runs a function's body and returns an error number of the system, or 0.
 fn done(act: impl FnOnce() -> Result<()>) -> c_int {
-    super::told(ptr::null_mut(), |Errno(number)| number, act)
+    super::answer_with(ptr::null_mut(), |Errno(number)| number, act)
 }
 
 fn failed(error: &io::Error, path: &Path) -> Errno {
@@ -61,11 +62,11 @@ fn as_path(path: &CStr) -> &Path {
     Path::new(std::ffi::OsStr::from_bytes(path.to_bytes()))
 }
 
-/// Puts a text where the caller has room for it.
+/// Writes a text to the caller's buffer.
 fn put(text: &str, place: &mut [c_char]) {
     place.fill(0);
-    let room = place.len() - 1;
-    place.iter_mut().zip(text.bytes().take(room)).for_each(|(place, byte)| *place = byte as c_char);
+    let capacity = place.len() - 1;
+    place.iter_mut().zip(text.bytes().take(capacity)).for_each(|(place, byte)| *place = byte as c_char);
 }
 
 fn string_in(place: &[c_char]) -> String {
@@ -82,7 +83,7 @@ fn uuid_in(text: &str) -> uuid_t {
     uuid
 }
 
-/// Tells what a path leads to. A program frees the path behind that by `duns_destroy_attr`.
+/// Reports the target of a path. The program frees the rest of the path by `duns_destroy_attr`.
 fn tell(target: &Target, attributes: &mut duns_attr_t) -> Result<()> {
     put(&target.pool, &mut attributes.da_pool);
     attributes.da_puuid = uuid_in(&target.pool);
@@ -112,7 +113,7 @@ fn attribute_of(path: &Path) -> Result<Option<Vec<u8>>> {
     }
 }
 
-/// What a path of the system's leads to: it, or what is above it, has the attribute.
+/// The target of a path of the system. The path, or a folder above it, has the attribute.
 fn resolved(path: &Path, is_last_only: bool) -> Result<(u16, Target)> {
     let real = fs::canonicalize(path).map_err(|error| failed(&error, path))?;
     for above in real.ancestors().take(if is_last_only { 1 } else { usize::MAX }) {
@@ -161,7 +162,7 @@ unsafe extern "C" fn duns_parse_attr(value: *mut c_char, size: u64, attributes: 
     })
 }
 
-/// Makes a container as the attributes say, under a label if there is one; tells its UUID, or the label.
+/// Creates a container with the attributes, under the label if given. Reports its UUID, or the label.
 ///
 /// # Safety
 /// STRUCT for `da_props`.
@@ -205,7 +206,7 @@ unsafe fn create(pool: daos_handle_t, label: Option<&str>, attributes: &mut duns
     Ok(())
 }
 
-/// Makes a container that is no file system.
+/// Creates a container other than a file system.
 ///
 /// # Safety
 /// STRING for `label`, STRUCT for `given`.
@@ -226,7 +227,7 @@ unsafe fn plain(
     Ok(())
 }
 
-/// The directory or file that stands for a container, while what names the container is yet to come: it goes when that fails.
+/// The directory or file that stands for a container, before its attribute is set. It is removed unless the attribute is set.
 struct Made(PathBuf, bool);
 
 impl Made {
@@ -241,7 +242,7 @@ impl Made {
         Ok(Self(path.to_owned(), is_directory))
     }
 
-    /// Gives it the attribute, after which it stays.
+    /// Sets its attribute. The path then stays when this value is dropped.
     fn name(self, value: &[u8]) -> Result<()> {
         let path = CString::new(self.0.as_os_str().as_bytes()).map_err(|_| Errno(libc::EINVAL))?;
         let (value, size) = (value.as_ptr().cast::<c_void>(), value.len());
@@ -277,7 +278,7 @@ unsafe extern "C" fn duns_create_path(
             // SAFETY: STRUCT for `attributes`, with the properties in it.
             return unsafe { create(pool, label, attributes) };
         }
-        let uuid = handles::pool(pool.cookie)?.uuid();
+        let uuid = Pool::get(pool.cookie)?.uuid();
         if attributes.da_puuid != [0; 16] && attributes.da_puuid != uuid {
             return Err(Errno(libc::EINVAL));
         }
@@ -302,14 +303,14 @@ unsafe extern "C" fn duns_link_cont(
     done(|| {
         // SAFETY: STRING for `path` and `container`.
         let (path, name) = unsafe { (path_of(path)?, text(container)?) };
-        let uuid = handles::pool(pool.cookie)?.uuid();
+        let uuid = Pool::get(pool.cookie)?.uuid();
         let handle = containers::open(pool.cookie, name, DAOS_COO_RO)?;
-        let told = handles::container(handle).and_then(|container| {
+        let opened = Container::get(handle).and_then(|container| {
             let layout = of(&container)?.remove(&DAOS_PROP_CO_LAYOUT_TYPE);
             Ok((container.uuid, layout))
         });
         containers::close(handle)?;
-        let (container, layout) = told?;
+        let (container, layout) = opened?;
         let layout = match layout {
             Some(Value::Number(number)) => u16::try_from(number).unwrap_or(0),
             _ => 0,
@@ -319,13 +320,13 @@ unsafe extern "C" fn duns_link_cont(
     })
 }
 
-/// Removes the path and the container that it leads to, which must be of this pool. What cannot be removed keeps its path.
+/// Removes the path and its container, which must be of this pool. A container that cannot be removed keeps its path.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn duns_destroy_path(pool: daos_handle_t, path: *const c_char) -> c_int {
     done(|| {
         // SAFETY: STRING for `path`.
         let path = unsafe { path_of(path) }?;
-        let connected = handles::pool(pool.cookie)?;
+        let connected = Pool::get(pool.cookie)?;
         let (layout, target) = match duns::direct(path.to_bytes(), false) {
             Some(target) => (None, target),
             None => resolved(as_path(path), true).map(|(layout, target)| (Some(layout), target))?,
@@ -341,7 +342,7 @@ unsafe extern "C" fn duns_destroy_path(pool: daos_handle_t, path: *const c_char)
         let destroy = || containers::destroy(pool.cookie, &container, true);
         let Some(layout) = layout else { return Ok(destroy()?) };
         let path = as_path(path);
-        // The path first, since a folder with something in it stays.
+        // The path first, since a folder with entries cannot be removed.
         let removed = match u64::from(layout) == DAOS_PROP_CO_LAYOUT_POSIX {
             true => fs::remove_dir(path),
             false => fs::remove_file(path),

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{answer, out, outs};
+use super::{answer, answer_handle, answer_into, outs};
 use crate::{
     abi::{constants::*, errors::DER_INVAL, types::*},
     runtime::{
@@ -15,8 +15,8 @@ use crate::{
     },
 };
 
-/// Ends an event: calls what is registered for that, whose failure counts where the call had none, and completes it; then its parent, if that
-/// waited for this one alone.
+/// Ends an event: runs its registered callbacks and completes it. A callback's failure counts where the call itself had none. Then ends the
+/// parent, if it waited for this event alone.
 ///
 /// # Safety
 /// EVENT, for the address and for the parent, if it has one.
@@ -28,8 +28,8 @@ pub(super) unsafe fn end(ended: Ended) {
             number,
             |result, Callback { call, argument }| {
                 // SAFETY: CALLBACK for `call` and `argument`; EVENT for `event`.
-                let told = unsafe { call(ptr::with_exposed_provenance_mut(argument), event, number) };
-                if result == 0 { told } else { result }
+                let returned = unsafe { call(ptr::with_exposed_provenance_mut(argument), event, number) };
+                if result == 0 { returned } else { result }
             },
         );
         // SAFETY: EVENT for `event`, which nothing here refers to.
@@ -38,19 +38,15 @@ pub(super) unsafe fn end(ended: Ended) {
     }
 }
 
-/// Microseconds as a program gives them: none, for ever, where they are below 0.
+/// A timeout of a program in microseconds. A negative one is `None`: forever.
 fn time(timeout: i64) -> Option<Duration> {
     u64::try_from(timeout).ok().map(Duration::from_micros)
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_eq_create(queue: *mut daos_handle_t) -> c_int {
-    answer(ptr::null_mut(), || {
-        // SAFETY: OUT for `queue`.
-        let queue = unsafe { out(queue) }?;
-        queue.set(daos_handle_t { cookie: events::create_queue()? });
-        Ok(())
-    })
+    // SAFETY: OUT for `queue`.
+    unsafe { answer_handle(ptr::null_mut(), queue, || events::create_queue()) }
 }
 
 #[unsafe(no_mangle)]
@@ -76,7 +72,7 @@ unsafe extern "C" fn daos_eq_poll(
     }
 }
 
-/// Tells events, and gives their number.
+/// Stores events for the caller and returns their number.
 ///
 /// # Safety
 /// LIST, for `places`, of as many as there are events.
@@ -100,7 +96,7 @@ unsafe extern "C" fn daos_eq_query(
 ) -> c_int {
     match events::query(queue.cookie, what & DAOS_EQR_COMPLETED != 0, what & DAOS_EQR_WAITING != 0) {
         Err(Der(number)) => -number,
-        // Without room only their number is asked for.
+        // A call without space asks for their number only.
         Ok(events) if found.is_null() || count == 0 => events.len() as c_int,
         // SAFETY: LIST for `found`, of `count`.
         Ok(events) => unsafe { give_events(&events[..events.len().min(count as usize)], found) },
@@ -131,12 +127,8 @@ extern "C" fn daos_event_fini(event: *mut daos_event_t) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_event_test(event: *mut daos_event_t, timeout: i64, flag: *mut bool) -> c_int {
-    answer(ptr::null_mut(), || {
-        // SAFETY: OUT for `flag`.
-        let flag = unsafe { out(flag) }?;
-        flag.set(events::test(event.addr(), time(timeout))?);
-        Ok(())
-    })
+    // SAFETY: OUT for `flag`.
+    unsafe { answer_into(ptr::null_mut(), flag, || events::test(event.addr(), time(timeout))) }
 }
 
 #[unsafe(no_mangle)]
@@ -150,7 +142,7 @@ unsafe extern "C" fn daos_event_parent_barrier(event: *mut daos_event_t) -> c_in
     })
 }
 
-/// What is registered is called by the thread whose call ends the event, before that call returns.
+/// The thread whose call ends the event runs the callback, before that call returns.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_event_register_comp_cb(
     event: *mut daos_event_t,
@@ -171,7 +163,7 @@ extern "C" fn daos_event_next(parent: *mut daos_event_t, child: *mut daos_event_
     events::next(parent.addr(), child).map_or(ptr::null_mut(), ptr::with_exposed_provenance_mut)
 }
 
-/// No call can be given up.
+/// No call can be aborted.
 #[unsafe(no_mangle)]
 extern "C" fn daos_event_abort(_event: *mut daos_event_t) -> c_int {
     0

@@ -1,13 +1,13 @@
 //! Memory, lists of buffers and of server processes, and times, as libgurt has them.
 //!
-//! Memory is that of the C library: programs may give back by `free` what came from here, and the other way round.
+//! Memory is of the C library: programs may free it by `free`, and these functions free memory of `malloc`.
 
 use std::{
     ffi::{c_char, c_int, c_void},
     ptr,
 };
 
-use super::{out, place_or_none, text};
+use super::{out, place_or_none, second_name, text};
 use crate::{
     abi::{errors::*, info::d_rank_list_t, types::*},
     transactions::epochs,
@@ -67,7 +67,7 @@ unsafe extern "C" fn d_realpath(path: *const c_char, resolved: *mut c_char) -> *
     unsafe { libc::realpath(path, resolved) }
 }
 
-/// Whether a variable of the environment is set to something else than the number 0.
+/// Whether an environment variable is set to a value other than the number 0.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_getenv_bool(name: *const c_char, value: *mut bool) -> c_int {
     // SAFETY: STRING for `name`, OUT for `value`.
@@ -78,7 +78,7 @@ unsafe extern "C" fn d_getenv_bool(name: *const c_char, value: *mut bool) -> c_i
     0
 }
 
-/// A list with room for so many buffers, which are not there yet.
+/// A list with space for `count` buffers, without the buffers.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_sgl_init(list: *mut d_sg_list_t, count: u32) -> c_int {
     // SAFETY: OUT for `list`.
@@ -94,7 +94,7 @@ unsafe extern "C" fn daos_sgl_init(list: *mut d_sg_list_t, count: u32) -> c_int 
     0
 }
 
-/// Gives back a list of `daos_sgl_init`, with its buffers if that is wanted.
+/// Frees a list of `daos_sgl_init`, on request with its buffers.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_sgl_fini(list: *mut d_sg_list_t, with_buffers: bool) -> c_int {
     // SAFETY: STRUCT for `list`.
@@ -113,7 +113,7 @@ unsafe extern "C" fn daos_sgl_fini(list: *mut d_sg_list_t, with_buffers: bool) -
     0
 }
 
-/// A list of so many processes: 0, 1 and so on.
+/// A list of the processes 0, 1 and so on.
 #[unsafe(no_mangle)]
 extern "C" fn d_rank_list_alloc(count: u32) -> *mut d_rank_list_t {
     let list: *mut d_rank_list_t = d_calloc(1, size_of::<d_rank_list_t>()).cast();
@@ -154,7 +154,7 @@ extern "C" fn d_hlc2unixnsec(epoch: u64) -> u64 {
     epoch / PARTS + epochs::BEGIN * NANOSECONDS
 }
 
-/// 0 for a time that no epoch stands for.
+/// Returns 0 for a time that no epoch can represent.
 #[unsafe(no_mangle)]
 extern "C" fn d_unixnsec2hlc(nanoseconds: u64) -> u64 {
     let since = nanoseconds.checked_sub(epochs::BEGIN * NANOSECONDS);
@@ -180,11 +180,7 @@ unsafe extern "C" fn d_timespec2hlc(time: libc::timespec, epoch: *mut u64) -> c_
     0
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_hlc2timespec(epoch: u64, time: *mut libc::timespec) -> c_int {
-    // SAFETY: `d_hlc2timespec` takes what this function was given under the same clauses.
-    unsafe { d_hlc2timespec(epoch, time) }
-}
+second_name! { daos_hlc2timespec = d_hlc2timespec(epoch: u64, time: *mut libc::timespec) }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_hlc2timestamp(epoch: u64, seconds: *mut libc::time_t) -> c_int {

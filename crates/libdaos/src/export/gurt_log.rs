@@ -1,5 +1,5 @@
-//! What the macros of DAOS's own headers for lines of the log, assertions and faults take from libgurt: functions, and data that programs look
-//! at in place.
+//! The functions and data of libgurt behind the macros of DAOS's own headers: log lines, assertions, and faults. Programs read the data in
+//! place.
 //!
 //! What must stay true: the data have the layouts of `gurt/dlog.h` and `gurt/debug.h`, since a program may have a copy of them in itself (the
 //! linker makes one of data that an executable names). Only lines of errors and above come here; `d_vlog` adds them to the log.
@@ -17,12 +17,12 @@ const LEVELS: [&str; 9] = ["DBUG", "INFO", "NOTE", "WARN", "ERR", "CRIT", "ALRT"
 const LEVEL_SHIFT: c_int = 24;
 /// The level of errors where levels stand in a number.
 const ERRORS: c_int = 4 << LEVEL_SHIFT;
-/// What a cached level is before it was looked up.
+/// A cached level before its first lookup.
 const UNKNOWN: c_int = c_int::MIN;
 /// Levels and streams of debugging lines, each of which has a place in the cache.
 const CACHED: usize = 16;
 
-/// A facility: what part of a program a line is of.
+/// A facility: the part of a program that writes a line.
 #[repr(C)]
 struct Facility {
     name: *const c_char,
@@ -31,7 +31,7 @@ struct Facility {
     is_enabled: bool,
 }
 
-/// What programs look at before they format a line.
+/// The state that programs check before they format a line.
 #[repr(C)]
 struct State {
     /// Not null, for a log that is open.
@@ -61,7 +61,7 @@ macro_rules! data {
 data! {
     d_log_xst: State = State { tag: c"isotach".as_ptr(), facilities: &raw const FACILITY, node: c"".as_ptr(), count: 1 };
     d_misc_logfac: c_int = 0;
-    // Programs write here what they have looked up.
+    // Programs cache looked-up levels here.
     d_misc_logfac_cache: [AtomicI32; CACHED] = [const { AtomicI32::new(UNKNOWN) }; CACHED];
     d_alt_assert: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
     // No faults are injected.
@@ -91,7 +91,7 @@ streams! {
 }
 
 unsafe extern "C" {
-    /// Of the C library. A list of arguments is passed by its address on all systems that this is built for.
+    /// The function of the C library. All supported systems pass a list of arguments by its address.
     fn vasprintf(text: *mut *mut c_char, format: *const c_char, arguments: *mut c_void) -> c_int;
 }
 
@@ -110,17 +110,17 @@ unsafe extern "C" fn d_vlog(flags: c_int, format: *const c_char, arguments: *mut
     unsafe { libc::free(text.cast()) };
 }
 
-/// Does nothing: each line is written when it comes.
+/// Does nothing: each line is written at once.
 #[unsafe(no_mangle)]
 extern "C" fn d_log_sync() {}
 
-/// Of the fault that is asked for: it does not come.
+/// Injects no fault.
 #[unsafe(no_mangle)]
 extern "C" fn d_should_fail(_fault: *mut c_void) -> bool {
     false
 }
 
-/// Gives assertions another function to call.
+/// Registers the function that failed assertions call.
 #[unsafe(no_mangle)]
 extern "C" fn d_register_alt_assert(function: *mut c_void) -> c_int {
     if function.is_null() {

@@ -1,4 +1,4 @@
-//! Hash tables of records that the program holds: links in its records make the lists, and its functions say the rest. See
+//! Hash tables of a program's records. Links in the records form the lists, and the program's functions compare and free records. See
 //! `gurt/hash.h`.
 //!
 //! A table has one lock, which a thread that holds it may take again: functions of the program may call functions of the table.
@@ -20,8 +20,8 @@ use crate::{
     objects::hashes,
 };
 
-/// Two to the power of this many lists are the most.
-const MOST_BITS: u32 = 28;
+/// The binary logarithm of the largest number of lists.
+const BITS_MAX: u32 = 28;
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_hash_string_u32(string: *const c_char, length: c_uint) -> u32 {
@@ -35,7 +35,7 @@ unsafe extern "C" fn d_hash_murmur64(key: *const u8, length: c_uint, seed: c_uin
     unsafe { many(key, length.into()) }.map_or(0, |bytes| hashes::murmur64(bytes, seed))
 }
 
-/// A table while this thread has its lock, which ends with it.
+/// A table that this thread has locked, until it is dropped.
 struct Locked(*mut d_hash_table);
 
 impl Locked {
@@ -71,7 +71,7 @@ impl Locked {
         (0..count).map(move |at| unsafe { first.add(at) })
     }
 
-    /// The head of the list of a key; `None` for what is no key.
+    /// The head of the list of a key, or `None` for an invalid key.
     fn head(&self, key: *const c_void, size: c_uint) -> Option<*mut d_list_t> {
         if key.is_null() || size == 0 {
             return None;
@@ -90,7 +90,7 @@ impl Locked {
         }
     }
 
-    /// The record of a list that has a key.
+    /// The record of a list with a key.
     fn find(&self, head: *mut d_list_t, key: *const c_void, size: c_uint) -> Option<*mut d_list_t> {
         let is_it = self.ops().hop_key_cmp?;
         // SAFETY: OPS for `is_it`; `link` is in the list, so LINK for it.
@@ -112,7 +112,7 @@ impl Locked {
         }
     }
 
-    /// Whether nobody refers to a record any more.
+    /// Whether no reference to a record is left.
     fn drop_reference(&self, link: *mut d_list_t) -> bool {
         // SAFETY: OPS for `release`, LINK for `link`.
         self.ops().hop_rec_decref.is_some_and(|release| unsafe { release(self.0, link) })
@@ -126,7 +126,7 @@ impl Locked {
         unsafe { link_after(link, head) };
     }
 
-    /// Takes out a record, which is freed when the lock is free if nobody else refers to it.
+    /// Removes a record. It is freed after the lock, if no other reference is left.
     fn remove(self, link: *mut d_list_t) {
         // SAFETY: LINK for `link`, and this thread has the lock of its table.
         unsafe { unlink(link) };
@@ -134,7 +134,7 @@ impl Locked {
         self.free(link, is_last);
     }
 
-    /// Frees the lock, and then a record.
+    /// Releases the lock, and then frees a record.
     fn free(self, link: *mut d_list_t, is_last: bool) {
         let (table, free) = (self.0, self.ops().hop_rec_free);
         drop(self);
@@ -154,7 +154,7 @@ impl Drop for Locked {
     }
 }
 
-/// The links of a list; the one that was given last may be taken out.
+/// The links of a list. The last returned one may be removed.
 struct Ring {
     head: *mut d_list_t,
     next: *mut d_list_t,
@@ -180,7 +180,7 @@ impl Iterator for Ring {
     }
 }
 
-/// Puts a link behind another.
+/// Inserts a link behind another.
 ///
 /// # Safety
 /// LINK for both: the first is alone, the other in a list, whose lock this thread has.
@@ -194,7 +194,7 @@ unsafe fn link_after(link: *mut d_list_t, before: *mut d_list_t) {
     }
 }
 
-/// Takes a link out of its list; then it is alone.
+/// Removes a link from its list, after which it is alone.
 ///
 /// # Safety
 /// LINK: it is in a list, whose lock this thread has, or alone.
@@ -218,7 +218,7 @@ unsafe extern "C" fn d_hash_table_create_inplace(
 ) -> c_int {
     // SAFETY: STRUCT for `ops`; functions that are null are `None`, so the program has written what is there.
     let has_compare = unsafe { ops.as_ref() }.is_some_and(|ops| ops.hop_key_cmp.is_some());
-    if !has_compare || bits > MOST_BITS || table.is_null() {
+    if !has_compare || bits > BITS_MAX || table.is_null() {
         return -DER_INVAL;
     }
     let count = 1_usize << bits;
@@ -283,7 +283,7 @@ unsafe extern "C" fn d_hash_table_destroy_inplace(table: *mut d_hash_table, forc
         if !force && !d_hash_table_is_empty(table) {
             return -DER_BUSY;
         }
-        // The lock is free again while records are freed.
+        // The lock is released while records are freed.
         let heads = Locked::new(table).heads();
         for head in heads {
             while let Some(link) = Ring::new(head).next() {

@@ -5,10 +5,10 @@ use std::{
     ptr,
 };
 
-use super::{answer, halves, key, listing, many, out, place};
+use super::{answer, answer_handle, halves, key, listing, many, place};
 use crate::{
     abi::{errors::*, types::*},
-    objects::{self, kv},
+    objects::{self, arrays, kv},
     runtime::error::Der,
 };
 
@@ -20,17 +20,13 @@ unsafe extern "C" fn daos_kv_open(
     handle: *mut daos_handle_t,
     event: *mut daos_event_t,
 ) -> c_int {
-    answer(event, || {
-        // SAFETY: OUT for `handle`.
-        let handle = unsafe { out(handle) }?;
-        handle.set(daos_handle_t { cookie: objects::open_map(container.cookie, halves(id), mode)? });
-        Ok(())
-    })
+    // SAFETY: OUT for `handle`.
+    unsafe { answer_handle(event, handle, || objects::open_map(container.cookie, halves(id), mode)) }
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn daos_kv_close(map: daos_handle_t, event: *mut daos_event_t) -> c_int {
-    answer(event, || objects::close(map.cookie))
+    answer(event, || arrays::close_object(map.cookie))
 }
 
 #[unsafe(no_mangle)]
@@ -78,12 +74,12 @@ unsafe extern "C" fn daos_kv_get(
         // SAFETY: STRING for `name`, STRUCT for `size`.
         let (name, size) = unsafe { (key(name)?, place(size)?) };
         let found = kv::get(&map, &scope, flags, name)?.unwrap_or_default();
-        let room = std::mem::replace(size, found.len() as u64);
-        // Without room only the size is asked for.
-        if value.is_null() || room == 0 {
+        let capacity = std::mem::replace(size, found.len() as u64);
+        // A call without a buffer asks for the size only.
+        if value.is_null() || capacity == 0 {
             return Ok(());
         }
-        if room < *size {
+        if capacity < *size {
             return Err(Der(DER_REC2BIG));
         }
         // SAFETY: BUFFER for `value`, of `size` bytes, which are no fewer; `found` is of this library.

@@ -7,7 +7,7 @@ use isotach_object::ObjectClass;
 use super::{answer, text};
 use crate::{
     abi::{classes::OC_RP_XSF, errors},
-    containers::{pools, redundancy::MOST_COPIES},
+    containers::{pools, redundancy::COPIES_MAX},
 };
 
 #[unsafe(no_mangle)]
@@ -20,7 +20,7 @@ extern "C" fn daos_fini() -> c_int {
     answer(std::ptr::null_mut(), pools::fini)
 }
 
-/// Does nothing: that the process is another one shows at its next call. It opens anew what it needs.
+/// Does nothing: the next call of a child process notices the fork. The child opens its pools and containers anew.
 #[unsafe(no_mangle)]
 extern "C" fn daos_reinit() -> c_int {
     0
@@ -32,13 +32,13 @@ extern "C" fn d_errstr(number: c_int) -> *const c_char {
     leaked(errors::name(number))
 }
 
-/// What an error means.
+/// The description of an error.
 #[unsafe(no_mangle)]
 extern "C" fn d_errdesc(number: c_int) -> *const c_char {
     leaked(errors::text(number))
 }
 
-/// A text that lives for ever. There are as many as there are errors.
+/// A text that is never freed. There is at most one for each error.
 fn leaked(text: &'static str) -> *const c_char {
     use std::{
         collections::HashMap,
@@ -50,22 +50,22 @@ fn leaked(text: &'static str) -> *const c_char {
     texts.entry(text).or_insert_with(make).as_ptr()
 }
 
-/// The number of an object class by its name, or 0.
+/// The number of the object class with a name, or 0.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_oclass_name2id(name: *const c_char) -> c_int {
     // SAFETY: STRING for `name`.
     let Ok(name) = (unsafe { text(name) }) else { return 0 };
     match name {
-        MOST_COPIES => OC_RP_XSF as c_int,
+        COPIES_MAX => OC_RP_XSF as c_int,
         _ => name.parse::<ObjectClass>().map_or(0, |class| class.id() as c_int),
     }
 }
 
-/// The name of an object class, of at most 24 characters; -1 for one that has none.
+/// The name of an object class, of at most 24 characters. Returns -1 for a class without a name.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_oclass_id2name(class: u32, name: *mut c_char) -> c_int {
     let class = match class {
-        OC_RP_XSF => MOST_COPIES.to_owned(),
+        OC_RP_XSF => COPIES_MAX.to_owned(),
         _ => ObjectClass::from_parts((class >> 24) as u8, class as u16).to_string(),
     };
     if name.is_null() || class.starts_with("0x") {

@@ -1,4 +1,4 @@
-//! Listing keys, which are packed into the caller's buffers.
+//! Listing keys into the caller's buffers.
 
 use std::ptr;
 
@@ -13,7 +13,7 @@ use crate::{
     runtime::error::{Der, Result, invalid},
 };
 
-/// Gives a page of keys, as `daos_kv_list` and the others do: at most `count`, as many as fit into the buffers of `list`.
+/// Lists a page of keys for `daos_kv_list` and the like: at most `count`, and as many as fit into the buffers of `list`.
 ///
 /// # Safety
 /// STRUCT for `count`, `list` and `anchor`, LIST for `descriptions`, of `count`.
@@ -29,7 +29,7 @@ pub(super) unsafe fn keys(
     // SAFETY: LIST for `descriptions`, of `count`.
     let descriptions = unsafe { many_mut(descriptions, (*count).into()) }?;
     if descriptions.is_empty() {
-        return invalid("a listing with room for no key");
+        return invalid("a listing with space for no key");
     }
     if anchor.da_type == DAOS_ANCHOR_TYPE_EOF {
         *count = 0;
@@ -37,8 +37,8 @@ pub(super) unsafe fn keys(
     }
     let most = descriptions.len();
     *count = 0;
-    let room: u64 = vectors.iter().map(|vector| vector.iov_buf_len).sum();
-    let page = match fitting(most, room as usize, &unpacked(anchor)?, page)? {
+    let capacity: u64 = vectors.iter().map(|vector| vector.iov_buf_len).sum();
+    let page = match fitting(most, capacity as usize, &unpacked(anchor)?, page)? {
         Ok(page) => page,
         Err(needed) => {
             descriptions[0].kd_key_len = needed as u64;
@@ -57,18 +57,18 @@ pub(super) unsafe fn keys(
     Ok(())
 }
 
-/// A page whose keys have at most so many bytes together; or how many bytes the first key has, which does not fit. An engine's anchor
-/// stands behind a page, so one of which not all keys fit is asked for again with fewer.
+/// A page whose keys together have at most `space` bytes, or the size of the first key if it does not fit. An engine's anchor
+/// is that of the end of a page, so a page that does not fit is read again with fewer keys.
 pub(super) fn fitting<E>(
     most: usize,
-    room: usize,
+    capacity: usize,
     anchor: &Anchor,
     page: impl Fn(&Anchor, usize) -> std::result::Result<Page, E>,
 ) -> std::result::Result<std::result::Result<Page, usize>, E> {
     let mut limit = most;
     loop {
         let page = page(anchor, limit)?;
-        let mut left = room;
+        let mut left = capacity;
         let fit = page
             .keys()
             .take_while(|key| left.checked_sub(key.len()).map(|rest| left = rest).is_some())
@@ -82,7 +82,7 @@ pub(super) fn fitting<E>(
     }
 }
 
-/// Puts bytes into vectors, one behind the other, which have room for them.
+/// Copies bytes into vectors, one after the other, which are large enough.
 ///
 /// # Safety
 /// BUFFER for each vector.
@@ -92,7 +92,7 @@ pub(super) unsafe fn scatter(bytes: &[u8], vectors: &mut [d_iov_t]) {
     unsafe { scatter_at(0, bytes, vectors) };
 }
 
-/// As [`scatter`], from a position on; what lies before it counts as filled.
+/// As [`scatter`], from a position on. The bytes before it count as filled.
 ///
 /// # Safety
 /// BUFFER for each vector.
@@ -107,7 +107,7 @@ pub(super) unsafe fn scatter_at(position: u64, mut bytes: &[u8], vectors: &mut [
         }
         // SAFETY: BUFFER for the vector, which is not null: `from` is at most `iov_buf_len`.
         let place = unsafe { vector.iov_buf.cast::<u8>().add(from as usize) };
-        // SAFETY: BUFFER for the vector: behind `from` there is room for `part`, which is of this library.
+        // SAFETY: BUFFER for the vector: behind `from` there is space for `part`, which is of this library.
         unsafe { ptr::copy_nonoverlapping(part.as_ptr(), place, part.len()) };
         vector.iov_len = vector.iov_len.max(from + part.len() as u64);
         bytes = rest;

@@ -75,7 +75,7 @@ pub(super) unsafe fn place<'a, T: Plain>(place: *mut T) -> Result<&'a mut T> {
     unsafe { place_or_none(place) }.map_or_else(|| invalid("a null pointer for a result"), Ok)
 }
 
-/// As [`place`], where there need not be one.
+/// As [`place`], for a pointer that may be null.
 ///
 /// # Safety
 /// STRUCT, as long as the result is used.
@@ -84,7 +84,7 @@ pub(super) unsafe fn place_or_none<'a, T: Plain>(place: *mut T) -> Option<&'a mu
     unsafe { place.as_mut() }
 }
 
-/// As [`place_or_none`], of a value that is only read.
+/// As [`place_or_none`], for a value that is only read.
 ///
 /// # Safety
 /// STRUCT, as long as the result is used.
@@ -93,7 +93,7 @@ pub(super) unsafe fn value_or_none<'a, T: Plain>(value: *const T) -> Option<&'a 
     unsafe { value.as_ref() }
 }
 
-/// A place of the caller's for a result. What is there before is not looked at: it need not be a value.
+/// A place of the caller's for a result. Its former content is never read, and need not be a value.
 pub(super) struct Out<'a, T>(NonNull<T>, PhantomData<&'a mut MaybeUninit<T>>);
 
 impl<T> Out<'_, T> {
@@ -112,7 +112,7 @@ pub(super) unsafe fn out<'a, T>(place: *mut T) -> Result<Out<'a, T>> {
     unsafe { out_or_none(place) }.map_or_else(|| invalid("a null pointer for a result"), Ok)
 }
 
-/// As [`out`], where nobody need want the result.
+/// As [`out`], for a pointer that may be null.
 ///
 /// # Safety
 /// OUT, as long as the result is used.
@@ -120,16 +120,16 @@ pub(super) unsafe fn out_or_none<'a, T>(place: *mut T) -> Option<Out<'a, T>> {
     NonNull::new(place).map(|place| Out(place, PhantomData))
 }
 
-/// A number of things that there can be at one place.
+/// A number of items that can exist at one address.
 fn count_of<T>(count: u64) -> Result<usize> {
     let bytes = count.checked_mul(size_of::<T>() as u64).filter(|bytes| isize::try_from(*bytes).is_ok());
     match bytes {
         Some(_) => Ok(count as usize),
-        None => invalid(&format!("a list of {count}, which is more than memory has room for")),
+        None => invalid(&format!("a list of {count}, which is more than memory has space for")),
     }
 }
 
-/// So many things of the caller's.
+/// A list of the caller's of `count` items.
 ///
 /// # Safety
 /// LIST, as long as the result is used.
@@ -142,7 +142,7 @@ pub(super) unsafe fn many<'a, T: Plain>(first: *const T, count: u64) -> Result<&
     }
 }
 
-/// So many things of the caller's that are read and written. For those that are only written there is [`outs`].
+/// A list of the caller's of `count` items that are read and written. [`outs`] is for items that are only written.
 ///
 /// # Safety
 /// LIST, as long as the result is used.
@@ -155,10 +155,10 @@ pub(super) unsafe fn many_mut<'a, T: Plain>(first: *mut T, count: u64) -> Result
     }
 }
 
-/// So many places of the caller's for results.
+/// `count` places of the caller's for results.
 ///
 /// # Safety
-/// LIST, as long as the result is used; there need not be values.
+/// LIST, as long as the result is used. The items need not be values.
 pub(super) unsafe fn outs<'a, T>(first: *mut T, count: u64) -> Result<&'a mut [MaybeUninit<T>]> {
     match (first.is_null(), count_of::<T>(count)?) {
         (_, 0) => Ok(&mut []),
@@ -179,7 +179,7 @@ fn overlap(vectors: &[d_iov_t]) -> bool {
     places.windows(2).any(|two| (two[0].0 as u64).saturating_add(two[0].1) > two[1].0 as u64)
 }
 
-/// Has the buffers of vectors of the caller's filled. Where two overlap, a byte that they share has what was read for one of them.
+/// Lets `read` fill the buffers of vectors of the caller's. Where two overlap, a shared byte has the content of one of them.
 ///
 /// # Safety
 /// BUFFER, for the `iov_len` bytes of each vector. They may overlap.
@@ -200,15 +200,15 @@ pub(super) unsafe fn fill<T, E: From<Der>>(
         before.push(copy_of(bytes)?);
         after.push(copy_of(bytes)?);
     }
-    let told = read(after.iter_mut().map(Vec::as_mut_slice).collect())?;
+    let returned = read(after.iter_mut().map(Vec::as_mut_slice).collect())?;
     for (vector, (before, after)) in vectors.iter().zip(before.iter().zip(&after)) {
-        // What was not there leaves alone what was read for another.
+        // Missing bytes do not overwrite bytes of another buffer.
         for (at, (_, byte)) in before.iter().zip(after).enumerate().filter(|(_, (old, new))| old != new) {
             // SAFETY: BUFFER for the vector, whose copy has as many bytes, so `at` is within; none of them is borrowed any more.
             unsafe { vector.iov_buf.cast::<u8>().add(at).write(*byte) };
         }
     }
-    Ok(told)
+    Ok(returned)
 }
 
 fn copy_of(bytes: &[u8]) -> Result<Vec<u8>> {
@@ -229,7 +229,7 @@ pub(super) unsafe fn vectors<'a>(list: *mut d_sg_list_t) -> Result<&'a mut [d_io
     unsafe { many_mut(list.sg_iovs, list.sg_nr.into()) }
 }
 
-/// Puts bytes into a vector of the caller's, or only tells how many there are where it has no buffer.
+/// Copies bytes into a vector of the caller's. Without a buffer, only reports their number.
 ///
 /// # Safety
 /// STRUCT for the vector.

@@ -1,4 +1,4 @@
-//! Functions of DAOS's that this library does not have: each says so, by its number and in the log. Programs that have them among others start.
+//! The functions of DAOS that this library lacks. Each returns an error number and writes a line in the log, so that programs that link them start.
 
 use std::ffi::c_int;
 
@@ -16,8 +16,8 @@ macro_rules! missing {
     };
 }
 
-// Their parameters are not looked at, which the calling conventions of the systems we build for allow; nor is what they give by the
-// callers of the few that give nothing.
+// The calling conventions of the supported systems allow that these functions ignore their parameters, and that the callers of the few
+// functions without a result ignore the returned number.
 missing! { -DER_NOSYS =>
     daos_pool_query_target daos_pool_stop_svc
     daos_pool_filter_cont daos_pool_cont_filter_init daos_pool_cont_filter_add daos_pool_cont_filter_fini
@@ -31,7 +31,7 @@ missing! { -DER_NOSYS =>
     daos_filter_init daos_filter_add
 }
 
-// Those of libdfs tell errors by the numbers of the system.
+// The functions of libdfs return errors of the system.
 missing! { libc::ENOSYS =>
     dfs_cont_check dfs_cont_scan dfs_cont_set_owner dfs_dir_anchor_set dfs_get_size_by_oid dfs_obj_fix_type dfs_recreate_sb
     dfs_relink_root dfs_mount_snap dfs_connect_snap dfs_pipeline_create dfs_pipeline_destroy dfs_readdir_with_filter

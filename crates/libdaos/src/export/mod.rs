@@ -8,7 +8,7 @@
 //! - STRING: a string is null, or ends with a NUL and does not change.
 //! - BYTES: a pointer with a size beside it is null, or has so many bytes to read, which do not change.
 //! - BUFFER: a pointer with a size beside it is null, or has so many bytes to write.
-//! - LIST: a pointer with a count beside it is null, or is of so many elements of its type, which lie one behind the other.
+//! - LIST: a pointer with a count beside it is null, or is of so many elements of its type, which lie one after the other.
 //! - STRUCT: a pointer to a structure or number that is read, or read and written, is null, or is of one. What it points to in turn is as the
 //!   clause for that says: a key (`daos_key_t`) has `iov_len` BYTES, a description (`daos_iod_t`) a LIST of `iod_nr` extents, a list of
 //!   buffers (`d_sg_list_t`) a LIST of `sg_nr` vectors, each with a BUFFER of `iov_buf_len` bytes (`iov_len`, where arrays and files are read)
@@ -70,7 +70,7 @@ use self::memory::{
 use crate::{
     abi::{
         errors::DER_MISC,
-        types::{daos_event_t, daos_obj_id_t},
+        types::{daos_event_t, daos_handle_t, daos_obj_id_t},
     },
     runtime::{
         error::{Der, Result, refuse},
@@ -78,13 +78,51 @@ use crate::{
     },
 };
 
-/// Does what a function is for, and gives its number. With an event the call ends before it returns, so the event is told at once.
+/// Does what a function is for, and gives its number. With an event the call ends before it returns, so the event is reported at once.
 fn answer(event: *mut daos_event_t, act: impl FnOnce() -> Result<()>) -> c_int {
-    told(event, |Der(number)| -number, act)
+    answer_with(event, |Der(number)| -number, act)
 }
 
+/// As [`answer`], for a function whose result goes to a place of the caller's.
+///
+/// # Safety
+/// OUT for `place`.
+unsafe fn answer_into<T>(event: *mut daos_event_t, place: *mut T, make: impl FnOnce() -> Result<T>) -> c_int {
+    answer(event, || {
+        // SAFETY: OUT for `place`.
+        let place = unsafe { out(place) }?;
+        place.set(make()?);
+        Ok(())
+    })
+}
+
+/// As [`answer_into`], for a function that opens something.
+///
+/// # Safety
+/// OUT for `place`.
+unsafe fn answer_handle(
+    event: *mut daos_event_t,
+    place: *mut daos_handle_t,
+    open: impl FnOnce() -> Result<u64>,
+) -> c_int {
+    // SAFETY: OUT for `place`.
+    unsafe { answer_into(event, place, || Ok(daos_handle_t { cookie: open()? })) }
+}
+
+/// Exports a function under a second name: DAOS has two of some.
+macro_rules! second_name {
+    ($second:ident = $first:ident($($argument:ident: $kind:ty),*)) => {
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $second($($argument: $kind),*) -> c_int {
+            // SAFETY: the first function takes what this one was given under the same clauses.
+            unsafe { $first($($argument),*) }
+        }
+    };
+}
+use second_name;
+
 /// As [`answer`], with other numbers for failures.
-fn told<E: From<Der>>(
+fn answer_with<E: From<Der>>(
     event: *mut daos_event_t,
     number_of: impl Fn(E) -> c_int,
     act: impl FnOnce() -> std::result::Result<(), E>,

@@ -6,16 +6,14 @@ use std::{
 };
 
 use super::{
-    Plain, anchors, answer, halves, listing, many, many_mut, out, out_or_none, outs, place, value_or_none,
-    vectors,
+    Plain, anchors, answer, answer_handle, halves, listing, many, many_mut, out, out_or_none, outs, place,
+    second_name, value_or_none, vectors,
 };
 use crate::{
     abi::{constants::*, errors::*, types::*},
-    objects::{self, extents, general, key_query, records::Found},
-    runtime::{
-        error::{Der, Result, invalid, refuse},
-        handles,
-    },
+    containers::Container,
+    objects::{self, arrays, extents, general, key_query, records::Fetched, requests::AkeyRequest},
+    runtime::error::{Der, Result, invalid, refuse},
 };
 
 #[unsafe(no_mangle)]
@@ -28,27 +26,18 @@ unsafe extern "C" fn daos_obj_generate_oid(
     _arguments: u32,
 ) -> c_int {
     answer(ptr::null_mut(), || {
-        handles::container(container.cookie)?;
+        Container::get(container.cookie)?;
         // SAFETY: STRUCT for `id`.
         let id = unsafe { place(id) }?;
-        // What is no byte is no type either.
+        // A number above a byte is no type.
         (id.hi, id.lo) = objects::generate(halves(*id), u8::try_from(kind).unwrap_or(u8::MAX), class)?;
         Ok(())
     })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_obj_generate_oid2(
-    container: daos_handle_t,
-    id: *mut daos_obj_id_t,
-    kind: c_int,
-    class: u32,
-    hints: u16,
-    arguments: u32,
-) -> c_int {
-    // SAFETY: `daos_obj_generate_oid` takes what this function was given under the same clauses.
-    unsafe { daos_obj_generate_oid(container, id, kind, class, hints, arguments) }
-}
+second_name! { daos_obj_generate_oid2 = daos_obj_generate_oid(
+    container: daos_handle_t, id: *mut daos_obj_id_t, kind: c_int, class: u32, hints: u16, arguments: u32
+) }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_obj_open(
@@ -58,17 +47,13 @@ unsafe extern "C" fn daos_obj_open(
     handle: *mut daos_handle_t,
     event: *mut daos_event_t,
 ) -> c_int {
-    answer(event, || {
-        // SAFETY: OUT for `handle`.
-        let handle = unsafe { out(handle) }?;
-        handle.set(daos_handle_t { cookie: objects::open(container.cookie, halves(id), mode)? });
-        Ok(())
-    })
+    // SAFETY: OUT for `handle`.
+    unsafe { answer_handle(event, handle, || objects::open(container.cookie, halves(id), mode)) }
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn daos_obj_close(object: daos_handle_t, event: *mut daos_event_t) -> c_int {
-    answer(event, || objects::close(object.cookie))
+    answer(event, || arrays::close_object(object.cookie))
 }
 
 /// The bytes of a key.
@@ -84,7 +69,7 @@ unsafe fn key_of<'a>(key: *const daos_key_t) -> Result<&'a [u8]> {
     }
 }
 
-/// One thing of the caller's, or more.
+/// One item of the caller's, or several.
 ///
 /// # Safety
 /// LIST, as long as the result is used.
@@ -110,11 +95,11 @@ fn check_conditions(flags: u64, fitting: u64) -> Result<()> {
     }
 }
 
-/// What is asked of one attribute key.
+/// The request for one attribute key.
 ///
 /// # Safety
 /// STRUCT for the description: its name is a key, and its extents are a LIST of `iod_nr`.
-unsafe fn part<'a>(described: &daos_iod_t) -> Result<general::Part<'a>> {
+unsafe fn part<'a>(described: &daos_iod_t) -> Result<AkeyRequest<'a>> {
     let ranges = match described.iod_type {
         DAOS_IOD_SINGLE if described.iod_nr == 1 => None,
         DAOS_IOD_SINGLE => return invalid("iod_nr of a single value: 1 is expected"),
@@ -127,14 +112,14 @@ unsafe fn part<'a>(described: &daos_iod_t) -> Result<general::Part<'a>> {
     };
     // SAFETY: `described` is a reference, and its name a key with BYTES.
     let akey = unsafe { key_of(&raw const described.iod_name) }?;
-    Ok(general::Part { akey, ranges, size: described.iod_size, flags: described.iod_flags, room: None })
+    Ok(AkeyRequest { akey, ranges, size: described.iod_size, flags: described.iod_flags, capacity: None })
 }
 
-/// Tells where there were records.
+/// Reports the extents that have records.
 ///
 /// # Safety
 /// LIST for `iom_recxs`, of `iom_nr`.
-unsafe fn tell(found: &Found, kind: daos_iod_type_t, map: &mut daos_iom_t) -> Result<()> {
+unsafe fn tell(found: &Fetched, kind: daos_iod_type_t, map: &mut daos_iom_t) -> Result<()> {
     let runs = found.ranges.iter().map(|(first, count)| daos_recx_t { rx_idx: *first, rx_nr: *count });
     (map.iom_type, map.iom_size) = (kind, found.size);
     map.iom_nr_out = found.ranges.len() as u32;
@@ -148,7 +133,7 @@ unsafe fn tell(found: &Found, kind: daos_iod_type_t, map: &mut daos_iom_t) -> Re
     Ok(())
 }
 
-/// Tells how far buffers are filled, holes between records included; gives the number of those that are.
+/// Reports how far buffers are filled, including holes between records. Returns the number of filled buffers.
 fn filled_up_to(end: u64, vectors: &mut [d_iov_t]) -> u32 {
     let (mut left, mut count) = (end, 0);
     for vector in vectors {
@@ -183,8 +168,9 @@ unsafe extern "C" fn daos_obj_fetch(
             if !lists.is_null() {
                 // SAFETY: LIST for `lists`, of `count` as `described`: `at` is within.
                 let vectors = unsafe { vectors(lists.add(at)) }?;
-                part.room =
-                    Some(vectors.iter().fold(0, |room, vector| vector.iov_buf_len.saturating_add(room)));
+                part.capacity = Some(
+                    vectors.iter().fold(0, |capacity, vector| vector.iov_buf_len.saturating_add(capacity)),
+                );
             }
             part.check_fetch()?;
             parts.push(part);
@@ -256,7 +242,7 @@ unsafe extern "C" fn daos_obj_update(
                 if (bytes.len() as u64) < part.size {
                     return refuse(DER_REC2BIG, "a single value that is larger than its buffers");
                 }
-                // Buffers may have more room than the value takes.
+                // Buffers may be larger than the value.
                 bytes.truncate(part.size as usize);
             }
             parts.push((part, bytes));
@@ -265,7 +251,7 @@ unsafe extern "C" fn daos_obj_update(
     })
 }
 
-/// Anchors by which parts of an object can be listed side by side: there is one part.
+/// The number of anchors that list parts of an object in parallel: one.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_obj_anchor_split(
     object: daos_handle_t,
@@ -396,7 +382,7 @@ unsafe extern "C" fn daos_obj_list_akey(
     })
 }
 
-/// Epochs of extents are not known here: `_epochs` are left alone, as on DAOS.
+/// Epochs of extents are unknown here, so `_epochs` stay unchanged, as on DAOS.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_obj_list_recx(
     object: daos_handle_t,
@@ -419,7 +405,7 @@ unsafe extern "C" fn daos_obj_list_recx(
         // SAFETY: LIST for `records`, of `count`.
         let places = unsafe { outs(records, (*count).into()) }?;
         if places.is_empty() {
-            return invalid("a listing with room for no extent");
+            return invalid("a listing with space for no extent");
         }
         if anchor.da_type == DAOS_ANCHOR_TYPE_EOF {
             *count = 0;
@@ -439,7 +425,7 @@ unsafe extern "C" fn daos_obj_list_recx(
     })
 }
 
-/// Puts an integer key where the caller wants it.
+/// Writes an integer key to the caller's buffer.
 ///
 /// # Safety
 /// STRUCT, with a BUFFER of `iov_buf_len` or `iov_len` bytes, whichever are more.
@@ -447,7 +433,7 @@ unsafe fn give_key(number: u64, key: *mut daos_key_t) -> Result<()> {
     // SAFETY: STRUCT for `key`.
     let key = unsafe { place(key) }?;
     if key.iov_buf_len.max(key.iov_len) < 8 {
-        return invalid("less than eight bytes of room for an integer key");
+        return invalid("less than eight bytes of space for an integer key");
     }
     // SAFETY: BUFFER for `iov_buf`, which has eight bytes or more, as was looked at.
     unsafe { many_mut(key.iov_buf.cast::<u8>(), 8) }?.copy_from_slice(&number.to_le_bytes());
@@ -455,7 +441,7 @@ unsafe fn give_key(number: u64, key: *mut daos_key_t) -> Result<()> {
     Ok(())
 }
 
-/// What is not there is told by keys of 0, and no records.
+/// Something that does not exist has keys of 0 and no records.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_obj_query_key(
     object: daos_handle_t,
@@ -469,7 +455,7 @@ unsafe extern "C" fn daos_obj_query_key(
     answer(event, || {
         let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
         let (wants_dkey, wants_akey) = (flags & DAOS_GET_DKEY != 0, flags & DAOS_GET_AKEY != 0);
-        // Without the records no attribute key is needed.
+        // A query without records needs no attribute key.
         let needs_akey = !wants_akey && flags & DAOS_GET_RECX != 0;
         // SAFETY: STRUCT for `dkey` and `akey`.
         let (given_dkey, given_akey) = unsafe {

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use super::{answer, give, many, out, outs, place, place_or_none, properties::fill, text};
+use super::{answer, give, many, out, outs, place, place_or_none, properties::fill, second_name, text};
 use crate::{
     abi::{
         acl::{DPI_SPACE, DRS_NOT_STARTED},
@@ -10,7 +10,11 @@ use crate::{
         info::*,
         types::*,
     },
-    containers::{labels, pools},
+    containers::{
+        labels,
+        pools::{self, Pool},
+        properties,
+    },
     objects::TARGETS,
     runtime::{
         error::{Der, Result, refuse},
@@ -33,29 +37,23 @@ unsafe extern "C" fn daos_pool_connect(
         let cookie = pools::connect(pool, flags)?;
         handle.set(daos_handle_t { cookie });
         // SAFETY: STRUCT for `info`.
-        unsafe { tell(cookie, info) }.inspect_err(|_| drop(handles::remove(cookie)))
+        unsafe { tell(cookie, info) }.inspect_err(|_| {
+            let _ = handles::remove(cookie);
+        })
     })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_pool_connect2(
-    pool: *const c_char,
-    system: *const c_char,
-    flags: c_uint,
-    handle: *mut daos_handle_t,
-    info: *mut daos_pool_info_t,
-    event: *mut daos_event_t,
-) -> c_int {
-    // SAFETY: `daos_pool_connect` takes what this function was given under the same clauses.
-    unsafe { daos_pool_connect(pool, system, flags, handle, info, event) }
-}
+second_name! { daos_pool_connect2 = daos_pool_connect(
+    pool: *const c_char, system: *const c_char, flags: c_uint, handle: *mut daos_handle_t,
+    info: *mut daos_pool_info_t, event: *mut daos_event_t
+) }
 
 #[unsafe(no_mangle)]
 extern "C" fn daos_pool_disconnect(pool: daos_handle_t, event: *mut daos_event_t) -> c_int {
     answer(event, || pools::disconnect(pool.cookie))
 }
 
-/// Of properties the label is told, and who may do what. Ranks there are none: one process serves itself.
+/// Reports the label and the access rights, and no other properties. No ranks exist: each process serves itself.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_pool_query(
     pool: daos_handle_t,
@@ -69,7 +67,7 @@ unsafe extern "C" fn daos_pool_query(
             return refuse(DER_NOSYS, "the ranks of a pool");
         }
         if !properties.is_null() {
-            let found = handles::pool(pool.cookie)?.properties();
+            let found = properties::of_pool(&*Pool::get(pool.cookie)?);
             // SAFETY: STRUCT for `properties`.
             unsafe { fill(properties, &found) }?;
         }
@@ -78,15 +76,15 @@ unsafe extern "C" fn daos_pool_query(
     })
 }
 
-/// Fills what the caller wants to know of a pool, if he does.
+/// Fills the requested information on a pool, if any.
 ///
 /// # Safety
-/// STRUCT for `info`, of which `pi_bits` says what is wanted.
+/// STRUCT for `info`, whose `pi_bits` name the requested parts.
 unsafe fn tell(pool: u64, info: *mut daos_pool_info_t) -> Result<()> {
-    let pool = handles::pool(pool)?;
+    let pool = Pool::get(pool)?;
     // SAFETY: STRUCT for `info`.
     let Some(info) = (unsafe { place_or_none(info) }) else { return Ok(()) };
-    // Room takes a look at everything, so it is told where it is asked for.
+    // Measuring the space reads everything, so it is reported on request only.
     let wants_room = info.pi_bits & DPI_SPACE != 0;
     *info = daos_pool_info_t {
         pi_uuid: pool.uuid(),
@@ -98,11 +96,11 @@ unsafe fn tell(pool: u64, info: *mut daos_pool_info_t) -> Result<()> {
         ..Default::default()
     };
     if !wants_room {
-        // A pool that is gone is not told of.
+        // A pool that no longer exists has no report.
         return Ok(pool.inner.list_containers().map(drop)?);
     }
     let usage = pool.inner.usage()?;
-    // What others have on the same storage is not the pool's, so it is no part of its room either.
+    // The space of other users on the same storage does not belong to the pool's.
     info.pi_space.ps_space.s_total[0] = usage.used.saturating_add(usage.free);
     info.pi_space.ps_space.s_free[0] = usage.free;
     info.pi_space.ps_ntargets = TARGETS;
@@ -119,20 +117,20 @@ unsafe extern "C" fn daos_pool_list_cont(
     answer(event, || {
         // SAFETY: STRUCT for `count`.
         let count = unsafe { place(count) }?;
-        let room = *count;
-        let all = labels::list(&*handles::pool(pool.cookie)?)?;
+        let capacity = *count;
+        let all = labels::list(&*Pool::get(pool.cookie)?)?;
         *count = all.len() as u64;
         if buffer.is_null() {
             return Ok(());
         }
-        if room < *count {
+        if capacity < *count {
             return Err(Der(DER_TRUNC));
         }
         // SAFETY: LIST for `buffer`, of `count` as it was given, which is no less.
         let places = unsafe { outs(buffer, *count) }?;
         for (place, listed) in places.iter_mut().zip(all) {
-            let told = place.write(daos_pool_cont_info { pci_uuid: listed.uuid, pci_label: [0; 128] });
-            for (place, byte) in told.pci_label.iter_mut().zip(listed.label.as_str().bytes()) {
+            let info = place.write(daos_pool_cont_info { pci_uuid: listed.uuid, pci_label: [0; 128] });
+            for (place, byte) in info.pci_label.iter_mut().zip(listed.label.as_str().bytes()) {
                 *place = byte as c_char;
             }
         }

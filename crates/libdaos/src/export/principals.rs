@@ -1,4 +1,4 @@
-//! Users and groups: what the system calls a number, and which number has a name.
+//! Users and groups: the system's name of a number, and the number of a name.
 
 use std::{
     ffi::{c_char, c_int},
@@ -9,15 +9,15 @@ use super::{answer, copied, out, text};
 use crate::{
     abi::{acl::*, errors::*},
     containers::{
-        access,
         acl::{GROUP, USER, is_principal},
+        principals,
     },
     runtime::error::{Der, invalid},
 };
 
-/// What prefixes say in the text of a principal that has a name.
+/// The prefixes in the text of a principal with a name.
 const PREFIXES: [(&str, u8); 2] = [("u:", USER), ("g:", GROUP)];
-/// Gives the principal of a number, which the caller frees.
+/// Returns the principal of a number, which the caller frees.
 ///
 /// # Safety
 /// OUT for `name`.
@@ -25,13 +25,13 @@ unsafe fn tell_name(id: u32, is_group: bool, name: *mut *mut c_char) -> c_int {
     answer(ptr::null_mut(), || {
         // SAFETY: OUT for `name`.
         let place = unsafe { out(name) }?;
-        let found = access::name_of(id, is_group).ok_or(Der(DER_NONEXIST))?;
+        let found = principals::name_of(id, is_group).ok_or(Der(DER_NONEXIST))?;
         place.set(copied(format!("{found}@\0").as_bytes())?.cast());
         Ok(())
     })
 }
 
-/// Gives the number of a principal.
+/// Returns the number of a principal.
 ///
 /// # Safety
 /// STRING for `principal`, OUT for `id`.
@@ -39,7 +39,7 @@ unsafe fn tell_id(principal: *const c_char, is_group: bool, id: *mut u32) -> c_i
     answer(ptr::null_mut(), || {
         // SAFETY: STRING for `principal`, OUT for `id`.
         let (principal, place) = unsafe { (text(principal)?, out(id)?) };
-        place.set(access::id_of(principal, is_group)?);
+        place.set(principals::id_of(principal, is_group)?);
         Ok(())
     })
 }
@@ -74,7 +74,7 @@ unsafe extern "C" fn daos_acl_principal_is_valid(name: *const c_char) -> bool {
     unsafe { text(name) }.is_ok_and(is_principal)
 }
 
-/// Reads `OWNER@`, `u:name@`, `g:name@` and the like; the caller frees the name, which is null where there is none.
+/// Parses `OWNER@`, `u:name@`, `g:name@` and the like. The caller frees the name, which is null for a principal without one.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_acl_principal_from_str(
     principal: *const c_char,

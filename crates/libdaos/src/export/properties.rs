@@ -1,4 +1,4 @@
-//! Lists of properties. Their memory is of C's allocator, since programs put texts of their own into them.
+//! Lists of properties. Their memory is of C's allocator, since programs store their own texts in them.
 
 use std::{
     ffi::{CStr, c_int, c_void},
@@ -13,11 +13,11 @@ use super::{
 };
 use crate::{
     abi::{errors::*, info::*, properties::*, types::*},
-    containers::properties::{self, Kind, Properties, Value},
-    runtime::{
-        error::{Result, invalid, refuse},
-        handles,
+    containers::{
+        Container,
+        properties::{self, Kind, Properties, Value},
     },
+    runtime::error::{Result, invalid, refuse},
 };
 
 #[unsafe(no_mangle)]
@@ -114,7 +114,7 @@ pub(super) unsafe fn clear(entry: &mut daos_prop_entry) {
     }
 }
 
-/// What a list of the caller's says.
+/// The properties in a list of the caller's.
 ///
 /// # Safety
 /// STRUCT for the list, its entries and their values.
@@ -150,7 +150,7 @@ pub(super) unsafe fn taken(list: *mut daos_prop_t) -> Result<Properties> {
     Ok(taken)
 }
 
-/// Fills a list of the caller's: the entries that it names, or all that there are where it has none.
+/// Fills a list of the caller's: the entries that it names, or all properties if it has none.
 ///
 /// # Safety
 /// STRUCT for the list, and its entries.
@@ -180,7 +180,7 @@ pub(super) unsafe fn fill(list: *mut daos_prop_t, found: &Properties) -> Result<
     Ok(())
 }
 
-/// The numbers of the properties that a list of the caller's asks for.
+/// The numbers of the properties in a request of the caller's.
 ///
 /// # Safety
 /// STRUCT for the list, and its entries.
@@ -200,7 +200,7 @@ unsafe extern "C" fn daos_cont_set_prop(
         // SAFETY: STRUCT for `list`.
         let mut given = unsafe { taken(list) }?;
         properties::check_changeable(&given)?;
-        let container = handles::container(container.cookie)?;
+        let container = Container::get(container.cookie)?;
         if given.is_empty() {
             return invalid("properties to be set: one at least is expected");
         }
@@ -212,7 +212,7 @@ unsafe extern "C" fn daos_cont_set_prop(
     })
 }
 
-/// The value of a property, read as what it is.
+/// The value of a property, by its kind.
 pub(super) trait Union {
     fn number(&self) -> u64;
     fn value(&self) -> *mut c_void;

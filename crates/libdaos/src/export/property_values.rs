@@ -1,4 +1,4 @@
-//! Values of properties: put into lists, copied from one to another, read from text.
+//! Values of properties: storing them in lists, copying them, reading them from text.
 
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
@@ -32,7 +32,7 @@ pub(super) fn has_text(number: u32) -> bool {
     .contains(&number)
 }
 
-/// Whether the value of a property is a pointer to something that lies in one piece.
+/// Whether the value of a property is a pointer to one contiguous block.
 pub(super) fn has_pointer(number: u32) -> bool {
     [DAOS_PROP_PO_ACL, DAOS_PROP_CO_ACL, DAOS_PROP_CO_ROOTS].contains(&number)
 }
@@ -40,7 +40,7 @@ pub(super) fn has_pointer(number: u32) -> bool {
 /// A copy of an entry with a value of its own.
 ///
 /// # Safety
-/// STRUCT for the entry: its value is what its number says.
+/// STRUCT for the entry: its value is of the kind of its number.
 unsafe fn copy(entry: &daos_prop_entry) -> Result<daos_prop_entry> {
     let mut made = *entry;
     let value = entry.value();
@@ -59,7 +59,7 @@ unsafe fn copy(entry: &daos_prop_entry) -> Result<daos_prop_entry> {
     Ok(made)
 }
 
-/// Copies entries into a list that has as many or more, each in the place of one with its number.
+/// Copies entries into a list of at least as many. Each replaces the entry with its number.
 ///
 /// # Safety
 /// As [`copy`], for all.
@@ -69,7 +69,7 @@ unsafe fn copy_all(from: &[daos_prop_entry], into: &mut [daos_prop_entry]) -> Re
         let made = unsafe { copy(entry) }?;
         let same = into.iter().position(|old| old.dpe_type == entry.dpe_type);
         let Some(at) = same.or_else(|| into.iter().position(|old| old.dpe_type == 0)) else {
-            return invalid("more properties than the list has room for");
+            return invalid("more properties than the list has space for");
         };
         // SAFETY: HEAP for the value, which is a copy made here before, or none.
         unsafe { clear(&mut into[at]) };
@@ -78,7 +78,7 @@ unsafe fn copy_all(from: &[daos_prop_entry], into: &mut [daos_prop_entry]) -> Re
     Ok(())
 }
 
-/// A new list of so many entries with copies of those of lists, the later ones in the place of the earlier.
+/// A new list of `count` entries with copies of the entries of lists. Later ones replace earlier ones.
 ///
 /// # Safety
 /// As [`copy`], for all.
@@ -95,7 +95,7 @@ unsafe fn merged(count: usize, lists: &[&[daos_prop_entry]]) -> Result<*mut daos
     Ok(made)
 }
 
-/// Copies a list: `for_pool` says which properties it may have, of pools or of containers.
+/// Copies a list of properties, of pools (`for_pool`) or of containers.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_prop_dup(list: *mut daos_prop_t, for_pool: bool, _input: bool) -> *mut daos_prop_t {
     let range = match for_pool {
@@ -148,7 +148,7 @@ unsafe extern "C" fn daos_prop_has_ptr(entry: *mut daos_prop_entry) -> bool {
     unsafe { value_or_none(entry) }.is_some_and(|entry| has_pointer(entry.dpe_type))
 }
 
-/// Puts a copy of bytes into an entry of the right kind, in the place of its value.
+/// Replaces the value of an entry of the right kind by a copy of bytes.
 ///
 /// # Safety
 /// STRUCT for the entry, HEAP for its value.
@@ -219,10 +219,10 @@ unsafe extern "C" fn daos_prop_set_ptr(
     }
 }
 
-/// The bytes of a string that ends with a zero, or after so many.
+/// The bytes of a string, which ends at a NUL or after a number of bytes.
 ///
 /// # Safety
-/// BYTES, up to the first NUL or so many, as long as the result is used.
+/// BYTES, up to the first NUL or that number, as long as the result is used.
 unsafe fn bounded<'a>(text: *const c_char, length: u64) -> Result<&'a [u8]> {
     if text.is_null() {
         return invalid("a null pointer for a string");

@@ -11,7 +11,7 @@ fn ranks(text: &str, separators: &str) -> Option<Vec<u32>> {
     parts.map(|part| part.trim().parse().ok()).collect()
 }
 
-/// Null for what are no numbers.
+/// Returns null for a text with anything but numbers.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_rank_list_parse(
     list: *const c_char,

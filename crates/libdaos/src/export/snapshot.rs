@@ -5,13 +5,12 @@ use std::{
     ptr,
 };
 
-use super::{answer, halves, out, outs, place, text, value_or_none};
+use super::{answer, answer_handle, halves, out, outs, place, text, value_or_none};
 use crate::{
     abi::{constants::*, types::*},
-    runtime::{
-        error::{Result, invalid},
-        handles,
-    },
+    containers::Container,
+    objects::table::{self, ObjectTable},
+    runtime::error::{Result, invalid},
     transactions::snapshots,
 };
 
@@ -26,7 +25,7 @@ unsafe extern "C" fn daos_cont_create_snap(
     unsafe { daos_cont_create_snap_opt(container, epoch, name, DAOS_SNAP_OPT_CR, event) }
 }
 
-/// A table of the objects needs no preparation, so whether one is asked for makes no difference.
+/// An object table needs no preparation, so a request for one changes nothing.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_cont_create_snap_opt(
     container: daos_handle_t,
@@ -57,7 +56,7 @@ extern "C" fn daos_cont_destroy_snap(
     answer(event, || snapshots::destroy(container.cookie, range.epr_lo, range.epr_hi))
 }
 
-/// Names are not told: places for them are set to null.
+/// Names are not reported: their pointers are set to null.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_cont_list_snap(
     container: daos_handle_t,
@@ -70,8 +69,8 @@ unsafe extern "C" fn daos_cont_list_snap(
     answer(event, || {
         // SAFETY: STRUCT for `count` and `anchor`.
         let (count, anchor) = unsafe { (place(count)?, place(anchor)?) };
-        let room = u64::try_from(*count).unwrap_or(0);
-        let all = snapshots::list(&*handles::container(container.cookie)?)?;
+        let capacity = u64::try_from(*count).unwrap_or(0);
+        let all = snapshots::list(&*Container::get(container.cookie)?)?;
         let from = index(anchor);
         let rest = all.get(from..).unwrap_or_default();
         *count = rest.len() as c_int;
@@ -79,8 +78,9 @@ unsafe extern "C" fn daos_cont_list_snap(
             return Ok(());
         }
         // SAFETY: LIST for `epochs` and `names`, of `count` each.
-        let (epochs, names) =
-            unsafe { (outs(epochs, room)?, if names.is_null() { &mut [] } else { outs(names, room)? }) };
+        let (epochs, names) = unsafe {
+            (outs(epochs, capacity)?, if names.is_null() { &mut [] } else { outs(names, capacity)? })
+        };
         names.iter_mut().for_each(|name| _ = name.write(ptr::null_mut()));
         epochs.iter_mut().zip(rest).for_each(|(place, snapshot)| _ = place.write(snapshot.epoch));
         go_on(anchor, from + epochs.len().min(rest.len()), rest.len() > epochs.len());
@@ -88,7 +88,7 @@ unsafe extern "C" fn daos_cont_list_snap(
     })
 }
 
-/// Where a listing by index goes on.
+/// The place where a listing by index continues.
 fn index(anchor: &daos_anchor_t) -> usize {
     match anchor.da_type {
         DAOS_ANCHOR_TYPE_ZERO => 0,
@@ -109,17 +109,13 @@ unsafe extern "C" fn daos_oit_open(
     table: *mut daos_handle_t,
     event: *mut daos_event_t,
 ) -> c_int {
-    answer(event, || {
-        // SAFETY: OUT for `table`.
-        let table = unsafe { out(table) }?;
-        table.set(daos_handle_t { cookie: snapshots::open_table(container.cookie, epoch)? });
-        Ok(())
-    })
+    // SAFETY: OUT for `table`.
+    unsafe { answer_handle(event, table, || table::open(container.cookie, epoch)) }
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn daos_oit_close(table: daos_handle_t, event: *mut daos_event_t) -> c_int {
-    answer(event, || snapshots::close_table(table.cookie))
+    answer(event, || table::close(table.cookie))
 }
 
 #[unsafe(no_mangle)]
@@ -136,7 +132,7 @@ unsafe extern "C" fn daos_oit_list(
     })
 }
 
-/// Gives a page of ids, and where the next one begins.
+/// Copies a page of ids, and the start of the next page.
 ///
 /// # Safety
 /// STRUCT for `count` and `anchor`, LIST for `ids`, of `count`.
@@ -147,13 +143,13 @@ unsafe fn list(
     anchor: *mut daos_anchor_t,
     is_unmarked: bool,
 ) -> Result<()> {
-    let table = handles::object_table(table.cookie)?;
+    let table = ObjectTable::get(table.cookie)?;
     // SAFETY: STRUCT for `count` and `anchor`.
     let (count, anchor) = unsafe { (place(count)?, place(anchor)?) };
     // SAFETY: LIST for `ids`, of `count`.
     let places = unsafe { outs(ids, (*count).into()) }?;
     if places.is_empty() {
-        return invalid("a list of object ids without room for one");
+        return invalid("a list of object ids without space for one");
     }
     let (page, next) = table.page(index(anchor), places.len(), is_unmarked);
     for (place, id) in places.iter_mut().zip(&page) {
@@ -186,7 +182,7 @@ unsafe extern "C" fn daos_oit_mark(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        let table = handles::object_table(table.cookie)?;
+        let table = ObjectTable::get(table.cookie)?;
         // SAFETY: STRUCT for `marker`.
         let marker = unsafe { value_or_none(marker) };
         let is_wrong = |marker: &d_iov_t| {

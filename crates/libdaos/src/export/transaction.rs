@@ -2,13 +2,10 @@
 
 use std::{ffi::c_int, ptr};
 
-use super::{answer, out};
+use super::{answer, answer_handle, out};
 use crate::{
     abi::types::*,
-    runtime::{
-        error::{Result, invalid},
-        handles,
-    },
+    runtime::error::{Result, invalid},
     transactions::{self, Transaction},
 };
 
@@ -19,12 +16,8 @@ unsafe extern "C" fn daos_tx_open(
     flags: u64,
     event: *mut daos_event_t,
 ) -> c_int {
-    answer(event, || {
-        // SAFETY: OUT for `handle`.
-        let handle = unsafe { out(handle) }?;
-        handle.set(daos_handle_t { cookie: transactions::open(container.cookie, flags)? });
-        Ok(())
-    })
+    // SAFETY: OUT for `handle`.
+    unsafe { answer_handle(event, handle, || transactions::open(container.cookie, flags)) }
 }
 
 #[unsafe(no_mangle)]
@@ -34,21 +27,17 @@ unsafe extern "C" fn daos_tx_open_snap(
     handle: *mut daos_handle_t,
     event: *mut daos_event_t,
 ) -> c_int {
-    answer(event, || {
-        // SAFETY: OUT for `handle`.
-        let handle = unsafe { out(handle) }?;
-        handle.set(daos_handle_t { cookie: transactions::open_at(container.cookie, epoch)? });
-        Ok(())
-    })
+    // SAFETY: OUT for `handle`.
+    unsafe { answer_handle(event, handle, || transactions::open_at(container.cookie, epoch)) }
 }
 
-/// Does something with a transaction.
+/// Runs an operation on a transaction.
 fn with(
     handle: daos_handle_t,
     event: *mut daos_event_t,
     act: impl FnOnce(&Transaction) -> Result<()>,
 ) -> c_int {
-    answer(event, || act(&*handles::transaction(handle.cookie)?))
+    answer(event, || act(&*Transaction::get(handle.cookie)?))
 }
 
 #[unsafe(no_mangle)]
@@ -79,7 +68,7 @@ unsafe extern "C" fn daos_tx_hdl2epoch(transaction: daos_handle_t, epoch: *mut u
         }
         // SAFETY: OUT for `epoch`.
         let epoch = unsafe { out(epoch) }?;
-        epoch.set(handles::transaction(transaction.cookie)?.epoch()?);
+        epoch.set(Transaction::get(transaction.cookie)?.epoch()?);
         Ok(())
     })
 }

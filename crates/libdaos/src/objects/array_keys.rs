@@ -1,9 +1,9 @@
-//! Arrays as objects of two keys, which is what they are on DAOS: `daos_obj_open` takes their ids, too.
+//! Arrays as objects with two keys, which they are on DAOS: `daos_obj_open` accepts their ids, too.
 //!
-//! Under the distribution key 0 lies a single value. Of an array of type ARRAY it says what the array was created with; of the others it is
-//! whatever a program keeps there. It is an entry of the container's own object. Under `n + 1` lie the cells of chunk `n` as records. The
-//! attribute key is always "0". The size of a chunk is that of the value of type ARRAY; of the others that of
-//! whoever has the array open in this process, and the value's where nobody has.
+//! The distribution key 0 holds a single value. For the type ARRAY it describes how the array was created; for other types a program may store
+//! anything there. It is an entry of the container's own object. The distribution key `n + 1` holds the cells of chunk `n` as records. The
+//! attribute key is always "0". The chunk size of an array of type ARRAY is that of its value. For other types it is that of the handle that
+//! this process opened last, or that of the value if there is none.
 
 use isotach_object::{Anchor, Cell, ObjectId, Page, PageBuilder, Update, extents_of};
 
@@ -12,19 +12,16 @@ use crate::{
     containers::own,
     objects::{
         Object,
-        arrays::WITH_METADATA,
-        general::{ONLY_AKEY, Part},
-        records::{Found, Records, last_end},
+        arrays::{Array, WITH_METADATA},
+        records::{Fetched, Records, last_end},
+        requests::{AkeyRequest, ONLY_AKEY},
         type_number,
     },
-    runtime::{
-        error::{Der, Result, invalid, refuse},
-        handles,
-    },
+    runtime::error::{Der, Result, invalid, refuse},
     transactions::scope::Scope,
 };
 
-/// What the value begins with that says what an array was created with.
+/// The first bytes of the value that describes how an array was created.
 const MAGIC: u64 = 0xdaca_55a9_daca_55a9;
 
 /// The sizes of a cell in bytes, and of a chunk in cells.
@@ -44,7 +41,7 @@ pub(crate) fn array_of(key: &[u8]) -> Option<ObjectId> {
     ObjectId::from_halves(u64::from_le_bytes(*hi), u64::from_le_bytes(lo.try_into().ok()?)).ok()
 }
 
-/// The value that says what an array was created with.
+/// The value that describes how an array was created.
 pub(crate) fn metadata((cell_size, chunk_size): Sizes) -> [u8; 24] {
     let mut value = [0; 24];
     value[..8].copy_from_slice(&MAGIC.to_le_bytes());
@@ -53,7 +50,7 @@ pub(crate) fn metadata((cell_size, chunk_size): Sizes) -> [u8; 24] {
     value
 }
 
-/// What such a value says; `None` of any other value.
+/// The sizes in such a value; `None` for any other value.
 pub(crate) fn sizes_in(value: &[u8]) -> Option<Sizes> {
     let value: &[u8; 24] = value.try_into().ok()?;
     let number = |at: usize| value[at..].first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
@@ -61,14 +58,14 @@ pub(crate) fn sizes_in(value: &[u8]) -> Option<Sizes> {
     (magic == MAGIC && cell_size.checked_mul(chunk_size)? > 0).then_some((cell_size, chunk_size))
 }
 
-/// Removes an array with what is kept of it.
+/// Removes an array and its value.
 pub(crate) fn destroy(scope: &Scope, id: ObjectId) -> Result<()> {
     let key = metadata_key(id);
     let metadata = Update::Remove { cell: Cell::kv(own()?, &key) };
     scope.update(&[Update::Destroy { object: id }, metadata])
 }
 
-/// What lies under a distribution key.
+/// The content of a distribution key.
 enum Under<'k> {
     Metadata(Cell<'k>),
     Cells(Records<'k>),
@@ -95,8 +92,8 @@ fn check_akey(akey: &[u8]) -> Result<()> {
     }
 }
 
-/// Whether something must be there, or must not be, for an update.
-fn condition(flags: u64, part: &Part<'_>) -> Option<bool> {
+/// Whether an update requires that the cell exists, or that it does not.
+fn condition(flags: u64, part: &AkeyRequest<'_>) -> Option<bool> {
     let flags = if flags & DAOS_COND_PER_AKEY != 0 { flags | part.flags } else { flags };
     match flags {
         _ if flags & (DAOS_COND_DKEY_INSERT | DAOS_COND_AKEY_INSERT) != 0 => Some(false),
@@ -114,15 +111,15 @@ impl<'o> ArrayKeys<'o> {
         Ok(Cell::kv(own()?, &self.key))
     }
 
-    /// Bytes of a cell and cells of a chunk: of type ARRAY what it was created with, of the others what whoever opened it last said.
+    /// Bytes of a cell and cells of a chunk: those of the creation for the type ARRAY, for others those of the last open.
     fn sizes(&self) -> Result<Sizes> {
         let Object { container, id, .. } = self.object;
-        let of_opener = handles::array_of(container, *id).map(|array| (array.cell_size, array.chunk_size));
+        let of_opener = Array::opened_last(container, *id).map(|array| (array.cell_size, array.chunk_size));
         if let Some(sizes) = of_opener.filter(|_| type_number(*id) != WITH_METADATA) {
             return Ok(sizes);
         }
         let cell = self.metadata_cell()?;
-        // Created in the same transaction, too.
+        // It may have been created in the same transaction.
         let waiting = self.scope.own(|own| own.value(&cell))?;
         let stored = waiting.map_or_else(|| self.scope.get(cell), Ok)?;
         if let Some(sizes) = stored.and_then(|value| sizes_in(&value)) {
@@ -151,10 +148,10 @@ impl<'o> ArrayKeys<'o> {
         }
     }
 
-    /// As [`ArrayKeys::has`]; of the metadata, after what waits for the commit of the same transaction.
+    /// As [`ArrayKeys::has`]; for the metadata, after the waiting updates of the same transaction.
     fn will_have(&self, under: &Under<'_>) -> Result<bool> {
         let waiting = match under {
-            Under::Metadata(cell) => self.scope.own(|own| own.is_there(cell))?,
+            Under::Metadata(cell) => self.scope.own(|own| own.exists(cell))?,
             Under::Cells(_) => None,
         };
         waiting.map_or_else(|| self.has(under), Ok)
@@ -181,16 +178,16 @@ impl<'o> ArrayKeys<'o> {
     }
 
     /// See `daos_obj_fetch`.
-    pub(crate) fn fetch(&self, flags: u64, dkey: &[u8], parts: &[Part<'_>]) -> Result<Vec<Found>> {
-        // Where the cells are depends on how large a chunk is, which must be so when they are read.
-        self.scope.at_one_moment(|scope| {
+    pub(crate) fn fetch(&self, flags: u64, dkey: &[u8], parts: &[AkeyRequest<'_>]) -> Result<Vec<Fetched>> {
+        // The offsets of the cells depend on the chunk size, which must not change before they are read.
+        self.scope.consistent_read(|scope| {
             let keys = ArrayKeys::of(self.object, scope);
             let under = keys.under(dkey)?;
             parts.iter().map(|part| keys.fetch_part(flags, &under, part)).collect()
         })
     }
 
-    fn fetch_part(&self, flags: u64, under: &Under<'_>, part: &Part<'_>) -> Result<Found> {
+    fn fetch_part(&self, flags: u64, under: &Under<'_>, part: &AkeyRequest<'_>) -> Result<Fetched> {
         check_akey(part.akey)?;
         let flags = if flags & DAOS_COND_PER_AKEY != 0 { flags | part.flags } else { flags };
         if flags & (DAOS_COND_DKEY_FETCH | DAOS_COND_AKEY_FETCH) != 0 && !self.has(under)? {
@@ -199,21 +196,21 @@ impl<'o> ArrayKeys<'o> {
         match (under, &part.ranges) {
             (Under::Metadata(cell), None) => {
                 let value = self.scope.get(*cell)?;
-                Ok(value.map_or_else(Found::default, |value| Found::value(value, part.room)))
+                Ok(value.map_or_else(Fetched::default, |value| Fetched::value(value, part.capacity)))
             }
-            (Under::Cells(records), Some(ranges)) => records.fetch(self.scope, ranges, part.room),
+            (Under::Cells(records), Some(ranges)) => records.fetch(self.scope, ranges, part.capacity),
             _ => other_kind(),
         }
     }
 
     /// See `daos_obj_update`.
-    pub(crate) fn update(&self, flags: u64, dkey: &[u8], parts: &[(Part<'_>, Vec<u8>)]) -> Result<()> {
+    pub(crate) fn update(&self, flags: u64, dkey: &[u8], parts: &[(AkeyRequest<'_>, Vec<u8>)]) -> Result<()> {
         let conditions: Vec<bool> = parts.iter().filter_map(|(part, _)| condition(flags, part)).collect();
-        self.scope.together(|scope| {
+        self.scope.atomic(|scope| {
             let keys = ArrayKeys::of(self.object, scope);
             let under = keys.under(dkey)?;
-            let is_there = if conditions.is_empty() { false } else { keys.will_have(&under)? };
-            match conditions.iter().find(|wanted| **wanted != is_there) {
+            let exists = if conditions.is_empty() { false } else { keys.will_have(&under)? };
+            match conditions.iter().find(|wanted| **wanted != exists) {
                 Some(true) => Err(Der(DER_NONEXIST)),
                 Some(false) => Err(Der(DER_EXIST)),
                 None => keys.update_parts(&under, parts),
@@ -221,7 +218,7 @@ impl<'o> ArrayKeys<'o> {
         })
     }
 
-    fn update_parts(&self, under: &Under<'_>, parts: &[(Part<'_>, Vec<u8>)]) -> Result<()> {
+    fn update_parts(&self, under: &Under<'_>, parts: &[(AkeyRequest<'_>, Vec<u8>)]) -> Result<()> {
         let mut updates = Vec::new();
         for (part, bytes) in parts {
             check_akey(part.akey)?;
@@ -243,7 +240,7 @@ impl<'o> ArrayKeys<'o> {
     /// See `daos_obj_punch_dkeys`, and `daos_obj_punch_akeys`.
     pub(crate) fn punch(&self, flags: u64, dkey: &[u8], akeys: &[&[u8]]) -> Result<()> {
         akeys.iter().try_for_each(|akey| check_akey(akey))?;
-        self.scope.together(|scope| {
+        self.scope.atomic(|scope| {
             let keys = ArrayKeys::of(self.object, scope);
             let under = keys.under(dkey)?;
             if flags & DAOS_COND_PUNCH != 0 && !keys.will_have(&under)? {
@@ -275,14 +272,14 @@ impl<'o> ArrayKeys<'o> {
         if from == 0 && self.has(&Under::Metadata(self.metadata_cell()?))? {
             page.push(&0_u64.to_le_bytes(), b"");
         }
-        // One more than there is room for says where to go on.
+        // One key more than fits is where the listing continues.
         let keys = self.chunk_keys(from.max(1), limit - page.len() + 1)?;
         let next = keys.get(limit - page.len()).map(|key| Anchor::from_bytes(key.to_le_bytes().to_vec()));
         keys.iter().take(limit - page.len()).for_each(|key| page.push(&key.to_le_bytes(), b""));
         Ok(page.finish(next))
     }
 
-    /// The lowest keys under which there is something, or the highest, from there on: up to the first one with cells.
+    /// The lowest or the highest keys that hold something, up to the first one with cells.
     pub(crate) fn outermost_dkeys(&self, is_last: bool) -> Result<Vec<u64>> {
         let metadata = self.has(&Under::Metadata(self.metadata_cell()?))?.then_some(0);
         match is_last {
@@ -291,25 +288,25 @@ impl<'o> ArrayKeys<'o> {
         }
     }
 
-    /// How many bytes the array has, and how many a chunk has; `None` where there are no cells.
+    /// The bytes of the array and of a chunk; `None` if there are no cells.
     fn extent(&self) -> Result<Option<(u64, u64)>> {
         let cell = Cell::array(self.object.id);
         let Some(size) = self.scope.size(cell)?.filter(|size| *size > 0) else { return Ok(None) };
         match self.sizes() {
             Ok((cell_size, chunk_size)) => Ok(Some((size, cell_size * chunk_size))),
-            // Nobody needs to know it of an array of which all was punched.
+            // The chunk size does not matter for an array without cells.
             Err(_) if !self.has(&Under::Cells(Records::of(cell, 1)))? => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// The first keys from one on under which there are cells, so many at most.
+    /// The first keys with cells from a key on, at most `most`.
     fn chunk_keys(&self, from: u64, most: usize) -> Result<Vec<u64>> {
         let cell = Cell::array(self.object.id);
         let Some((size, chunk)) = self.extent()? else { return Ok(Vec::new()) };
         let mut keys = Vec::new();
         let mut start = (from - 1).saturating_mul(chunk);
-        // As many bytes as hold so many chunks; twice as many each time that less than that is found.
+        // The search starts with as many bytes as hold `most` chunks, and doubles while it finds fewer.
         let mut length = chunk.saturating_mul(most as u64);
         while start < size {
             let within = length.min(size - start);

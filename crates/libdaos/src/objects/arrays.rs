@@ -1,29 +1,32 @@
-//! Arrays: cells by index. A cell has one byte or more, and so many cells make a chunk, which here only is remembered.
+//! Arrays: cells by index. A cell has one byte or more. A number of cells is a chunk, which is only recorded here.
 //!
-//! What an array was created with is an entry of the container's own object (see `array_keys`), so that creating one twice is noticed. Of type
-//! ARRAY it counts from then on. Of the other types whoever opens an array says it anew, and none need have been created.
+//! The sizes at creation are an entry of the container's own object (see `array_keys`), so a second creation is noticed. They are fixed for
+//! arrays of type ARRAY. Arrays of other types get their sizes with each open, and need not be created.
 //!
-//! Cells that nobody wrote, or that were punched since, are not there. A read leaves their place in the buffers alone; of arrays of bytes it is
-//! filled with zeros, up to the last cell that is there. That one makes the size.
+//! A cell that was never written, or was punched since, does not exist. A read leaves its place in the buffers unchanged; for arrays of bytes it
+//! fills zeros up to the last existing cell. That cell determines the size.
 
 use std::{iter, ops, slice, sync::Arc};
 
 use isotach_object::{ArrayRead, Cell, ObjectId, ObjectType, Precondition, Update, extents_of};
 
 use crate::{
-    abi::{constants::DAOS_OO_RO, errors::*},
+    abi::{
+        constants::{DAOS_HTYPE_ARRAY, DAOS_OO_RO},
+        errors::*,
+    },
     containers::{Container, own},
     objects::{
-        self,
+        self, Object,
         array_keys::{self, metadata, metadata_key, sizes_in},
         check_mode,
-        general::overlap,
         records::{last_end, written},
+        requests::overlap,
         type_number,
     },
     runtime::{
         error::{Der, Result, invalid, refuse},
-        handles::{self, Open},
+        handles,
     },
     transactions::scope::Scope,
 };
@@ -32,8 +35,8 @@ use crate::{
 pub(crate) const WITH_METADATA: u8 = 11;
 const OF_BYTES: u8 = 13;
 
-/// So many ranges of so few bytes are refused, as by DAOS.
-const MOST_TINY: usize = 16_384;
+/// More ranges than this, of no more bytes than that, are refused as by DAOS.
+const TINY_MAX: usize = 16_384;
 const TINY: usize = 16;
 
 /// An open array.
@@ -48,10 +51,10 @@ pub(crate) struct Array {
     pub(crate) chunk_size: u64,
 }
 
-/// Cells that are read or written: the first one, and how many.
+/// A range of cells: the first index, and the count.
 pub(crate) type Range = (u64, u64);
 
-/// What a read found, in cells.
+/// The result of a read, in cells.
 pub(crate) struct Filled {
     pub(crate) read: u64,
     pub(crate) short: u64,
@@ -65,7 +68,8 @@ fn check_sizes(cell_size: u64, chunk_size: u64) -> Result<()> {
 }
 
 fn opened(container: Arc<Container>, id: ObjectId, mode: u32, (cell_size, chunk_size): (u64, u64)) -> u64 {
-    handles::add(Open::Array(Arc::new(Array { container, id, mode, cell_size, chunk_size })))
+    let array = Array { container: Arc::clone(&container), id, mode, cell_size, chunk_size };
+    handles::add(DAOS_HTYPE_ARRAY, Arc::new(array), Some(container))
 }
 
 /// See `daos_array_create`.
@@ -76,7 +80,7 @@ pub(crate) fn create(scope: &Scope, id: (u64, u64), cell_size: u64, chunk_size: 
     let key = metadata_key(id);
     let cell = Cell::kv(own()?, &key);
     let value = metadata((cell_size, chunk_size));
-    // As on DAOS this alone makes the array: cells that there are, or that another writes at once, stay.
+    // As on DAOS this entry alone creates the array. Existing cells, and those of concurrent writes, stay.
     if scope.update_if(&[Precondition::Absent(cell)], &[Update::Put { cell, value: &value }])?.is_some() {
         return Err(Der(DER_EXIST));
     }
@@ -107,15 +111,15 @@ pub(crate) fn open_with_attributes(
     cell_size: u64,
     chunk_size: u64,
 ) -> Result<u64> {
-    let container = handles::container(container)?;
+    let container = Container::get(container)?;
     let id = checked(&container, id, |number| number != WITH_METADATA)?;
     check_sizes(cell_size, chunk_size)?;
     Ok(opened(container, id, mode, (cell_size, chunk_size)))
 }
 
-/// Opens an array of which all is known.
+/// Opens an array of any type with known sizes.
 pub(crate) fn open_as(container: u64, id: (u64, u64), mode: u32, sizes: (u64, u64)) -> Result<u64> {
-    let container = handles::container(container)?;
+    let container = Container::get(container)?;
     let id = checked(&container, id, |_| true)?;
     check_sizes(sizes.0, sizes.1)?;
     Ok(opened(container, id, mode, sizes))
@@ -131,11 +135,19 @@ fn checked(container: &Container, id: (u64, u64), is_right: impl Fn(u8) -> bool)
 
 /// See `daos_array_close`.
 pub(crate) fn close(handle: u64) -> Result<()> {
-    handles::array(handle)?;
-    handles::remove(handle).map(drop)
+    Array::get(handle)?;
+    handles::remove(handle)
 }
 
-/// How many bytes an array of bytes has that need not be open.
+/// See `daos_obj_close`, which also closes maps and arrays.
+pub(crate) fn close_object(handle: u64) -> Result<()> {
+    match handles::is::<Object>(handle) || handles::is::<Array>(handle) {
+        true => handles::remove(handle),
+        false => Err(Der(DER_NO_HDL)),
+    }
+}
+
+/// The size of an array of bytes that need not be open.
 pub(crate) fn size_of(container: &Arc<Container>, id: ObjectId) -> Result<u64> {
     let container = Arc::clone(container);
     let id = checked(&container, (id.hi(), id.lo()), |number| number == OF_BYTES)?;
@@ -144,9 +156,9 @@ pub(crate) fn size_of(container: &Arc<Container>, id: ObjectId) -> Result<u64> {
     array.size(&Scope::present(container))
 }
 
-/// The array with this handle, in the transaction with the other.
+/// The array behind a handle, and the scope of the transaction behind another.
 pub(crate) fn array_in(handle: u64, transaction: u64) -> Result<(Arc<Array>, Scope)> {
-    let array = handles::array(handle)?;
+    let array = Array::get(handle)?;
     let scope = Scope::of(Arc::clone(&array.container), transaction)?;
     Ok((array, scope))
 }
@@ -158,7 +170,21 @@ pub(crate) fn destroy(array: &Array, scope: &Scope) -> Result<()> {
 }
 
 impl Array {
-    /// Whether reads of it tell how much was there.
+    /// The open array behind a handle.
+    ///
+    /// # Errors
+    /// `DER_NO_HDL`.
+    pub(crate) fn get(handle: u64) -> Result<Arc<Self>> {
+        handles::get(handle, DAOS_HTYPE_ARRAY)
+    }
+
+    /// The array that this process opened last under an id of a container.
+    pub(crate) fn opened_last(container: &Container, id: ObjectId) -> Option<Arc<Self>> {
+        let is_it = |array: &Arc<Self>| array.id == id && array.container.uuid == container.uuid;
+        handles::all().into_iter().rfind(is_it)
+    }
+
+    /// Whether its reads report how many cells exist.
     pub(crate) fn is_of_bytes(&self) -> bool {
         type_number(self.id) == OF_BYTES
     }
@@ -174,10 +200,10 @@ impl Array {
         bytes.map_or_else(|| invalid("a range of an array that ends beyond all numbers"), Ok)
     }
 
-    /// Refuses ranges and buffers that do not have the same number of bytes.
+    /// Refuses ranges and buffers of different sizes.
     fn check(&self, ranges: &[Range], buffers: usize) -> Result<()> {
         let mut bytes = 0_u64;
-        if ranges.len() > MOST_TINY && buffers / ranges.len() <= TINY {
+        if ranges.len() > TINY_MAX && buffers / ranges.len() <= TINY {
             return refuse(
                 DER_NOTSUPPORTED,
                 "more than 16384 ranges of an array that have 16 bytes or fewer",
@@ -195,10 +221,10 @@ impl Array {
         }
     }
 
-    /// Whether ranges overlap that lie in one chunk, one behind the other in the list: DAOS takes these as one operation on the chunk, and
-    /// refuses it. Ranges that others of another chunk part are operations of their own.
+    /// Whether ranges overlap that are adjacent in the list and lie in one chunk. DAOS combines these into one operation on the chunk, and refuses
+    /// it. A range of another chunk between two ranges separates their operations.
     fn overlaps_in_a_chunk(&self, ranges: &[Range]) -> bool {
-        // Of a range only the ends share a chunk with others.
+        // Only the ends of a range share a chunk with other ranges.
         let ends = ranges.iter().filter(|(_, count)| *count > 0).flat_map(|(first, count)| {
             let end = first.saturating_add(*count);
             let (head, tail) = (first / self.chunk_size, (end - 1) / self.chunk_size);
@@ -213,7 +239,7 @@ impl Array {
         parts.into_iter().any(|part| overlap(&part.iter().map(|(_, range)| *range).collect::<Vec<_>>()))
     }
 
-    /// See `daos_array_write`: the buffers, one behind the other, go into the ranges, one behind the other.
+    /// See `daos_array_write`: the concatenated buffers fill the concatenated ranges.
     pub(crate) fn write(&self, scope: &Scope, ranges: &[Range], buffers: &[&[u8]]) -> Result<()> {
         self.check_writable()?;
         self.check(ranges, buffers.iter().map(|buffer| buffer.len()).sum())?;
@@ -250,11 +276,11 @@ impl Array {
         if !readable.has_holes {
             return self.fill(scope, &ranges, readable, &mut buffers);
         }
-        // Where they are, and the bytes between them, must be of one moment.
-        scope.frozen(|scope| self.fill(scope, &ranges, self.readable(scope, &ranges)?, &mut buffers))
+        // The holes and the bytes between them must be of one moment.
+        scope.snapshot_read(|scope| self.fill(scope, &ranges, self.readable(scope, &ranges)?, &mut buffers))
     }
 
-    /// Reads what is there of ranges into buffers of as many bytes.
+    /// Reads the existing parts of ranges into buffers of the same size.
     fn fill(
         &self,
         scope: &Scope,
@@ -289,7 +315,7 @@ impl Array {
         end.map_or_else(|| invalid("a range of an array that ends beyond all numbers"), |end| Ok(offset..end))
     }
 
-    /// What of each range is read into the buffers.
+    /// The parts of each range that are read into the buffers.
     fn readable(&self, scope: &Scope, ranges: &[ops::Range<u64>]) -> Result<Readable> {
         let cell = Cell::array(self.id);
         if !self.is_of_bytes() {
@@ -301,29 +327,29 @@ impl Array {
             return Ok(Readable { extents, has_holes });
         }
         let (size, end) = self.ends(scope)?;
-        // Where no hole is at the end, the read itself finds it, at the same moment as the bytes.
+        // Without a hole at the end the read itself finds the end, at the same moment as the bytes.
         let end = if size == end { u64::MAX } else { end };
         let there = |range: &ops::Range<u64>| range.start..range.end.min(end);
         let there = |range| Vec::from_iter(Some(there(range)).filter(|there| !there.is_empty()));
         Ok(Readable { extents: ranges.iter().map(there).collect(), has_holes: end != u64::MAX })
     }
 
-    /// How many cells it has.
+    /// The number of its cells.
     pub(crate) fn size(&self, scope: &Scope) -> Result<u64> {
         Ok(self.end(scope)?.div_ceil(self.cell_size))
     }
 
-    /// See `daos_array_stat`: how many cells it has, and an epoch at which it has them.
+    /// See `daos_array_stat`: the number of its cells, and an epoch at which it has them.
     pub(crate) fn stat(&self, scope: &Scope) -> Result<(u64, u64)> {
-        scope.frozen(|scope| Ok((self.size(scope)?, scope.epoch()?)))
+        scope.snapshot_read(|scope| Ok((self.size(scope)?, scope.epoch()?)))
     }
 
-    /// Where the last cell that is there ends: what was punched behind it does not count.
+    /// The end of the last existing cell. A punched range behind it does not count.
     fn end(&self, scope: &Scope) -> Result<u64> {
         Ok(self.ends(scope)?.1)
     }
 
-    /// Where it ends with what was punched behind the last cell that is there, and without.
+    /// Its end with the punched range behind the last existing cell, and without.
     fn ends(&self, scope: &Scope) -> Result<(u64, u64)> {
         let cell = Cell::array(self.id);
         scope.read(&[cell], |state| {
@@ -332,7 +358,7 @@ impl Array {
         })
     }
 
-    /// Whether there is a cell at an offset, after what waits for the commit of the same transaction.
+    /// Whether the cell at an offset exists, after the waiting updates of the same transaction.
     fn will_have(&self, scope: &Scope, offset: u64) -> Result<bool> {
         let cell = Cell::array(self.id);
         let waiting = scope.own(|own| own.is_written(&cell, offset))?;
@@ -340,12 +366,12 @@ impl Array {
         waiting.map_or_else(is_written, Ok)
     }
 
-    /// See `daos_array_set_size`. As on DAOS the last cell is there afterwards.
+    /// See `daos_array_set_size`. As on DAOS the last cell exists afterwards.
     pub(crate) fn set_size(&self, scope: &Scope, cells: u64) -> Result<()> {
         self.check_writable()?;
         let (size, _) = self.bytes_of((cells, 0))?;
-        // Whether the last cell is there must still be so when it is written.
-        scope.together(|scope| self.set_bytes(scope, size))
+        // Whether the last cell exists must not change before it is written.
+        scope.atomic(|scope| self.set_bytes(scope, size))
     }
 
     fn set_bytes(&self, scope: &Scope, size: u64) -> Result<()> {
@@ -375,21 +401,21 @@ impl Array {
     }
 }
 
-/// What of ranges is read.
+/// The parts of ranges that are read.
 struct Readable {
     extents: Vec<Vec<ops::Range<u64>>>,
-    /// Whether less than all of them is, for a hole.
+    /// Whether holes are left out.
     has_holes: bool,
 }
 
-/// Buffers, one behind the other.
+/// Concatenated buffers.
 struct Buffers<'b, 'c> {
     first: &'b mut [u8],
     behind: slice::IterMut<'b, &'c mut [u8]>,
 }
 
 impl<'b> Buffers<'b, '_> {
-    /// Takes so many bytes from the front, in as many parts as they lie in; with each it is said how many came before it.
+    /// Takes `count` bytes from the front, buffer by buffer. Passes each part with the number of bytes taken before it.
     fn take(&mut self, count: u64, mut each: impl FnMut(u64, &'b mut [u8])) {
         let mut done = 0;
         while done < count {

@@ -1,7 +1,7 @@
 //! The extents of records under two keys, in pages, from either end.
 //!
-//! An engine makes one of extents that touch, and one may be as large as an array. Programs take a buffer for a whole extent, often on the
-//! stack, so it is told in pieces of [`MOST_BYTES`] at most.
+//! An engine merges adjacent extents, so one may be as large as an array. Programs allocate a buffer for a whole extent, often on the stack, so
+//! an extent is reported in pieces of at most [`BYTES_MAX`].
 
 use std::{iter, ops};
 
@@ -18,9 +18,9 @@ use crate::{
     transactions::scope::Scope,
 };
 
-/// Bytes of a piece; a record that has more is one.
-const MOST_BYTES: u64 = 1 << 20;
-/// Bytes that are searched first. Each further search takes [`GROWTH`] times as many, so a page costs about what it tells.
+/// The most bytes of a piece. A larger record is one piece.
+const BYTES_MAX: u64 = 1 << 20;
+/// Bytes that are searched first. Each further search covers [`GROWTH`] times as many, so the cost of a page grows with what it reports.
 const FIRST_SEARCH: u64 = 16 << 20;
 const GROWTH: u64 = 8;
 
@@ -30,7 +30,7 @@ pub(crate) struct Extents {
     /// Bytes of a record; 0 where the page is empty.
     pub(crate) size: u64,
     pub(crate) ranges: Vec<Range>,
-    /// Where the listing goes on; `None` at its end.
+    /// Where the listing continues; `None` at its end.
     pub(crate) next: Option<Anchor>,
 }
 
@@ -44,8 +44,8 @@ pub(crate) fn list(
     is_ascending: bool,
 ) -> Result<Extents> {
     let from = position(anchor)?;
-    // Where records are depends on their size.
-    scope.at_one_moment(|scope| {
+    // The offsets of records depend on their size.
+    scope.consistent_read(|scope| {
         let page = |records: &Records<'_>| {
             scope.read(&[records.cell], |state| page(records, state, from, limit, is_ascending))
         };
@@ -57,7 +57,7 @@ pub(crate) fn list(
     })
 }
 
-/// The offset at which a listing goes on; `None` where it begins.
+/// The offset at which a listing continues; `None` at its beginning.
 fn position(anchor: &Anchor) -> Result<Option<u64>> {
     match anchor.as_bytes() {
         [] => Ok(None),
@@ -83,7 +83,7 @@ fn page(
         (Some(from), true) => from..end,
         (Some(from), false) => start..from,
     };
-    let most = (MOST_BYTES / records.size).max(1).saturating_mul(records.size);
+    let most = (BYTES_MAX / records.size).max(1).saturating_mul(records.size);
     let mut length = FIRST_SEARCH;
     loop {
         let searched = match is_ascending {
@@ -100,7 +100,7 @@ fn page(
                 extents.flat_map(|extent| pieces(extent, most, false)).take(limit + 1).collect()
             }
         };
-        // The last piece may go on outside of what was searched, and those before it do not.
+        // Only the last piece may continue outside of the searched range.
         if found.len() <= limit && searched != rest {
             length = length.saturating_mul(GROWTH);
             continue;
@@ -115,7 +115,7 @@ fn page(
     }
 }
 
-/// An extent in pieces of so many bytes, the last of which may have fewer, from its start or from its end.
+/// An extent in pieces of at most `most` bytes, from its start or from its end.
 fn pieces(mut rest: ops::Range<u64>, most: u64, is_ascending: bool) -> impl Iterator<Item = ops::Range<u64>> {
     iter::from_fn(move || {
         let length = most.min(rest.end - rest.start);
@@ -144,7 +144,7 @@ mod tests {
         testing::{container, now},
     };
 
-    /// Extents that are told in pages of so many, and the bytes of a record.
+    /// All extents, read in pages of `limit`, and the bytes of a record.
     fn listed(object: &Object, limit: usize, is_ascending: bool) -> (u64, Vec<Range>) {
         let (mut size, mut ranges, mut anchor) = (0, Vec::new(), Some(Anchor::start()));
         while let Some(from) = anchor {
@@ -181,11 +181,11 @@ mod tests {
         let (container, ..) = container();
         let id = ObjectId::new(ObjectType::General, ObjectClass::S1, 0, 1);
         let object = Object { container: Arc::clone(&container), id, mode: DAOS_OO_RW };
-        let data = vec![7; 2 * MOST_BYTES as usize + 5];
+        let data = vec![7; 2 * BYTES_MAX as usize + 5];
         let cell = Cell::general(id, b"d", b"a");
         container.update(&[Update::Write { cell, offset: 3, data: &data }]).unwrap();
-        let up = vec![(3, MOST_BYTES), (3 + MOST_BYTES, MOST_BYTES), (3 + 2 * MOST_BYTES, 5)];
-        let down = vec![(8 + MOST_BYTES, MOST_BYTES), (8, MOST_BYTES), (3, 5)];
+        let up = vec![(3, BYTES_MAX), (3 + BYTES_MAX, BYTES_MAX), (3 + 2 * BYTES_MAX, 5)];
+        let down = vec![(8 + BYTES_MAX, BYTES_MAX), (8, BYTES_MAX), (3, 5)];
         for limit in 1..5 {
             assert_eq!(listed(&object, limit, true), (1, up.clone()), "{limit}");
             assert_eq!(listed(&object, limit, false), (1, down.clone()), "{limit}");

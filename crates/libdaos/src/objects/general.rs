@@ -1,6 +1,6 @@
-//! Objects of the general form: single values and records under a distribution key and an attribute key.
+//! General objects: single values and records under a distribution key and an attribute key.
 //!
-//! Records are bytes at offsets. How many bytes one has `record_sizes` knows.
+//! Records are bytes at offsets. `record_sizes` holds their size.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -12,32 +12,18 @@ use crate::{
         Object,
         array_keys::{self, ArrayKeys},
         integer_keys,
-        kv::told,
+        kv::in_program_form,
         record_sizes,
-        records::{Found, Range, Records},
+        records::{Fetched, Records},
+        requests::{AkeyRequest, ONLY_AKEY},
         turned,
     },
     runtime::error::{Der, Result, invalid, refuse},
     transactions::{own_updates::Content, scope::Scope},
 };
 
-/// The attribute key under which a map has its values.
-pub(crate) const ONLY_AKEY: &[u8] = b"0";
-
-/// What is asked of one attribute key.
-pub(crate) struct Part<'p> {
-    pub(crate) akey: &'p [u8],
-    /// None for a single value.
-    pub(crate) ranges: Option<Vec<Range>>,
-    /// Bytes of the value, or of a record; 0 for whatever is there.
-    pub(crate) size: u64,
-    pub(crate) flags: u64,
-    /// How many bytes of a fetch there is room for; none where only the size is asked for.
-    pub(crate) room: Option<u64>,
-}
-
 impl Object {
-    /// The cell of two keys as they are stored. A map is an object whose values are all under the attribute key "0".
+    /// The cell of two stored keys. A map is an object whose values are all under the attribute key "0".
     pub(crate) fn cell<'k>(&self, dkey: &'k [u8], akey: &'k [u8]) -> Result<Cell<'k>> {
         match self.id.otype() {
             _ if dkey.is_empty() || akey.is_empty() => invalid("an empty distribution or attribute key"),
@@ -52,10 +38,10 @@ impl Object {
         self.has_dkey_without(scope, dkey, &BTreeSet::new())
     }
 
-    /// As [`Object::has_dkey`], after what waits for the commit of the same transaction.
+    /// As [`Object::has_dkey`], after the waiting updates of the same transaction.
     fn will_have_dkey(&self, scope: &Scope, dkey: &[u8]) -> Result<bool> {
         let own = scope.own(|own| own.dkey(self.id, dkey))?;
-        own.is_there.map_or_else(|| self.has_dkey_without(scope, dkey, &own.removed), Ok)
+        own.exists.map_or_else(|| self.has_dkey_without(scope, dkey, &own.removed), Ok)
     }
 
     /// Whether a distribution key holds something besides these attribute keys.
@@ -101,75 +87,27 @@ impl Object {
     }
 }
 
-impl Part<'_> {
-    /// Refuses ranges that make no sense beside buffers, and index bits that are reserved.
-    fn check_ranges(&self, has_buffers: bool) -> Result<()> {
-        let Some(ranges) = &self.ranges else { return Ok(()) };
-        if ranges.iter().any(|(first, _)| first & RESERVED != 0) {
-            return invalid("an index of records with bit 63, which is reserved");
-        }
-        if has_buffers && ranges.iter().all(|(_, count)| *count == 0) {
-            return invalid("no range of records, or an empty one alone");
-        }
-        if has_buffers && overlap(ranges) {
-            return invalid("ranges of records that overlap");
-        }
-        Ok(())
-    }
-
-    /// Refuses a fetch whose size, if it says one, does not fit into its buffers. What is stored may have another size.
-    pub(crate) fn check_fetch(&self) -> Result<()> {
-        self.check_ranges(self.room.is_some())?;
-        let count = self.ranges.iter().flatten().map(|(_, count)| *count).fold(0, u64::saturating_add);
-        let wanted = if self.ranges.is_some() { self.size.saturating_mul(count) } else { self.size };
-        match self.room {
-            Some(room) if wanted > room => {
-                refuse(DER_REC2BIG, &format!("a fetch of {wanted} bytes into buffers of {room}"))
-            }
-            None if self.ranges.is_some() && self.size != DAOS_REC_ANY => {
-                invalid("a fetch of records with iod_size, and no list of buffers")
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// As [`Part::check_fetch`], of an update.
-    pub(crate) fn check_update(&self, has_buffers: bool) -> Result<()> {
-        self.check_ranges(has_buffers)
-    }
-}
-
-/// The bit of an index that DAOS keeps for parity.
-const RESERVED: u64 = 1 << 63;
-
-/// Whether two ranges have an index in common.
-pub(crate) fn overlap(ranges: &[Range]) -> bool {
-    let mut sorted: Vec<Range> = ranges.iter().copied().filter(|(_, count)| *count > 0).collect();
-    sorted.sort_unstable();
-    sorted.windows(2).any(|two| two[0].0.saturating_add(two[0].1) > two[1].0)
-}
-
 /// See `daos_obj_fetch`.
 pub(crate) fn fetch(
     object: &Object,
     scope: &Scope,
     flags: u64,
     dkey: &[u8],
-    parts: &[Part<'_>],
-) -> Result<Vec<Found>> {
+    parts: &[AkeyRequest<'_>],
+) -> Result<Vec<Fetched>> {
     if object.is_array() {
         return ArrayKeys::of(object, scope).fetch(flags, dkey, parts);
     }
     let dkey = &*turned(dkey, integer_keys(object.id).0)?;
-    // One value that is there is found by one look.
-    if let [part @ Part { ranges: None, .. }] = parts
+    // One existing value needs one read.
+    if let [part @ AkeyRequest { ranges: None, .. }] = parts
         && flags & DAOS_COND_DKEY_FETCH == 0
         && let akey = turned(part.akey, integer_keys(object.id).1)?
         && let Some(value) = scope.get(object.cell(dkey, &akey)?)?
     {
-        return Ok(vec![Found::value(value, part.room)]);
+        return Ok(vec![Fetched::value(value, part.capacity)]);
     }
-    scope.at_one_moment(|scope| {
+    scope.consistent_read(|scope| {
         if flags & DAOS_COND_DKEY_FETCH != 0 && !object.has_dkey(scope, dkey)? {
             return Err(Der(DER_NONEXIST));
         }
@@ -177,21 +115,31 @@ pub(crate) fn fetch(
     })
 }
 
-fn fetch_part(object: &Object, scope: &Scope, flags: u64, dkey: &[u8], part: &Part<'_>) -> Result<Found> {
+fn fetch_part(
+    object: &Object,
+    scope: &Scope,
+    flags: u64,
+    dkey: &[u8],
+    part: &AkeyRequest<'_>,
+) -> Result<Fetched> {
     let akey = &*turned(part.akey, integer_keys(object.id).1)?;
     let cell = object.cell(dkey, akey)?;
     let flags = if flags & DAOS_COND_PER_AKEY != 0 { part.flags } else { flags };
     if scope.size(cell)?.is_none() {
-        return if flags & DAOS_COND_AKEY_FETCH != 0 { Err(Der(DER_NONEXIST)) } else { Ok(Found::default()) };
+        return if flags & DAOS_COND_AKEY_FETCH != 0 {
+            Err(Der(DER_NONEXIST))
+        } else {
+            Ok(Fetched::default())
+        };
     }
     let ranges = match (&part.ranges, scope.get(cell)?) {
-        (None, Some(value)) => return Ok(Found::value(value, part.room)),
+        (None, Some(value)) => return Ok(Fetched::value(value, part.capacity)),
         (Some(ranges), None) => ranges,
-        // What is of the other kind is not found.
+        // Content of the other kind is not found.
         _ if flags & DAOS_COND_AKEY_FETCH != 0 => return Err(Der(DER_NONEXIST)),
-        _ => return Ok(Found::default()),
+        _ => return Ok(Fetched::default()),
     };
-    Records::of(cell, record_sizes::of(scope, cell)?).fetch(scope, ranges, part.room)
+    Records::of(cell, record_sizes::of(scope, cell)?).fetch(scope, ranges, part.capacity)
 }
 
 /// What `act` finds of the records under two keys; `None` in a map, which has none.
@@ -211,8 +159,8 @@ pub(crate) fn with_records<T>(
     }
 }
 
-/// Refuses to put a single value where records are, and records where one is. It is no part of the conditions of a transaction: those who write
-/// the same kind do not hinder each other. Only what is refused is looked for, by one look, so nobody is refused for what comes and goes.
+/// Refuses a single value where records are, and records where a single value is. This is no condition of a transaction, so writers of the same
+/// kind do not conflict. One read looks only for the other kind, so concurrent changes cannot cause a wrong refusal.
 fn check_kind(object: &Object, scope: &Scope, cell: Cell<'_>, has_ranges: bool) -> Result<()> {
     if object.id.otype() == ObjectType::KeyValue {
         return Ok(());
@@ -222,7 +170,7 @@ fn check_kind(object: &Object, scope: &Scope, cell: Cell<'_>, has_ranges: bool) 
         (Some(content), true) => content == Content::Value,
         (Some(content), false) => content == Content::Records,
         (None, true) => match now.get(cell) {
-            // One that is damaged is one.
+            // A damaged value is a value.
             Err(Der(DER_CSUM)) => true,
             found => found?.is_some(),
         },
@@ -235,13 +183,13 @@ fn mixed<T>() -> Result<T> {
     refuse(DER_NO_PERM, "a single value and records under one attribute key")
 }
 
-/// See `daos_obj_update`: the bytes of each part, one behind the other.
+/// See `daos_obj_update`: the bytes of each part, one after the other.
 pub(crate) fn update(
     object: &Object,
     scope: &Scope,
     flags: u64,
     dkey: &[u8],
-    parts: &[(Part<'_>, Vec<u8>)],
+    parts: &[(AkeyRequest<'_>, Vec<u8>)],
 ) -> Result<()> {
     object.check_writable()?;
     if object.is_array() {
@@ -252,8 +200,8 @@ pub(crate) fn update(
     if !is_conditional && parts.iter().all(|(part, _)| part.ranges.is_none()) {
         return update_parts(object, scope, flags, dkey, parts);
     }
-    // Where records are depends on their size, which must still be that when they are written or punched.
-    scope.together(|scope| {
+    // The offsets of records depend on their size, which must not change before they are written or punched.
+    scope.atomic(|scope| {
         if is_conditional {
             match (object.will_have_dkey(scope, dkey)?, flags & DAOS_COND_DKEY_INSERT != 0) {
                 (true, true) => return Err(Der(DER_EXIST)),
@@ -270,7 +218,7 @@ fn update_parts(
     scope: &Scope,
     flags: u64,
     dkey: &[u8],
-    parts: &[(Part<'_>, Vec<u8>)],
+    parts: &[(AkeyRequest<'_>, Vec<u8>)],
 ) -> Result<()> {
     let akeys_are_integers = integer_keys(object.id).1;
     let akeys =
@@ -314,12 +262,12 @@ fn update_parts(
 /// A condition of an update, and the number of the failure where it does not hold.
 type Condition<'c> = (Precondition<'c>, i32);
 
-fn condition<'c>(whole: u64, part: &Part<'_>, cell: Cell<'c>) -> Option<Condition<'c>> {
+fn condition<'c>(whole: u64, part: &AkeyRequest<'_>, cell: Cell<'c>) -> Option<Condition<'c>> {
     let flags = if whole & DAOS_COND_PER_AKEY != 0 { part.flags } else { whole };
     if flags & DAOS_COND_AKEY_UPDATE != 0 {
         return Some((Precondition::Present(cell), DER_NONEXIST));
     }
-    // Nothing is under a distribution key that is absent, so one of two that insert the same key succeeds.
+    // An absent distribution key holds no attribute key, so only one of two inserts of the same keys succeeds.
     let inserts = flags & DAOS_COND_AKEY_INSERT != 0 || whole & DAOS_COND_DKEY_INSERT != 0;
     inserts.then_some((Precondition::Absent(cell), DER_EXIST))
 }
@@ -353,17 +301,17 @@ pub(crate) fn punch_dkey(object: &Object, scope: &Scope, flags: u64, dkey: &[u8]
     remove_if(scope, flags, |scope| object.will_have_dkey(scope, dkey), |scope| scope.update(&updates))
 }
 
-/// Removes something, which must be there if the flags say so.
+/// Removes something, which must exist if the flags say so.
 fn remove_if(
     scope: &Scope,
     flags: u64,
-    is_there: impl Fn(&Scope) -> Result<bool>,
+    exists: impl Fn(&Scope) -> Result<bool>,
     remove: impl Fn(&Scope) -> Result<()>,
 ) -> Result<()> {
     if flags & DAOS_COND_PUNCH == 0 {
         return remove(scope);
     }
-    scope.together(|scope| match is_there(scope)? {
+    scope.atomic(|scope| match exists(scope)? {
         true => remove(scope),
         false => Err(Der(DER_NONEXIST)),
     })
@@ -427,5 +375,5 @@ pub(crate) fn list(
         (None, _) => scope.read(&[], |state| state.list_dkeys(object.id, anchor, limit)),
         (Some(dkey), _) => scope.read(&[], |state| state.list_akeys(object.id, dkey, anchor, limit)),
     };
-    told(page?, if dkey.is_some() { akeys_are_integers } else { dkeys_are_integers })
+    in_program_form(page?, if dkey.is_some() { akeys_are_integers } else { dkeys_are_integers })
 }

@@ -1,4 +1,4 @@
-//! Hashes of bytes as programs on DAOS know them: object ids and lists of hash tables are made with them.
+//! DAOS's hash functions of bytes. Programs use them for object ids and hash tables.
 
 /// Bernstein's hash.
 pub(crate) fn string_u32(bytes: &[u8]) -> u32 {

@@ -1,34 +1,33 @@
 //! The highest or lowest integer key of an object, and the records under it.
 
-use isotach_object::Anchor;
-
 use crate::{
     abi::constants::*,
     objects::{
         Object,
         array_keys::ArrayKeys,
         general, integer_keys,
+        pages::all_keys,
         records::{Range, Records},
     },
     runtime::error::{Result, invalid},
     transactions::scope::Scope,
 };
 
-/// Keys that are listed at once.
+/// The keys in one page.
 const PER_PAGE: usize = 1000;
 
-/// What is asked for.
+/// A query.
 #[derive(Debug)]
 pub(crate) struct Query<'q> {
-    /// DAOS's flags: the highest or the lowest, and of what.
+    /// DAOS's flags: highest or lowest, and which keys.
     pub(crate) flags: u64,
-    /// Where the distribution key is not asked for.
+    /// Given unless the distribution key is wanted.
     pub(crate) dkey: Option<&'q [u8]>,
-    /// Where records are asked for, and the attribute key is not.
+    /// Given where records are wanted, and the attribute key is not.
     pub(crate) akey: Option<&'q [u8]>,
 }
 
-/// What was found, as far as it was asked for.
+/// The result of a query. Fields that are not wanted are 0.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) dkey: u64,
@@ -56,10 +55,10 @@ impl Query<'_> {
     }
 }
 
-/// See `daos_obj_query_key`: of the highest or lowest distribution key under which there is what else is asked for.
+/// See `daos_obj_query_key`: searches from the highest or lowest distribution key for the first that holds what is wanted.
 pub(crate) fn find(object: &Object, scope: &Scope, query: &Query<'_>) -> Result<Option<Answer>> {
     query.check(object)?;
-    scope.at_one_moment(|scope| {
+    scope.consistent_read(|scope| {
         if let Some(dkey) = query.dkey {
             return under(object, scope, query, dkey);
         }
@@ -76,7 +75,7 @@ pub(crate) fn find(object: &Object, scope: &Scope, query: &Query<'_>) -> Result<
     })
 }
 
-/// What is asked for of what is under a distribution key.
+/// The result under a distribution key.
 fn under(object: &Object, scope: &Scope, query: &Query<'_>, dkey: &[u8]) -> Result<Option<Answer>> {
     if let Some(akey) = query.akey {
         let records = records(object, scope, query, dkey, akey)?;
@@ -96,14 +95,11 @@ fn under(object: &Object, scope: &Scope, query: &Query<'_>, dkey: &[u8]) -> Resu
     Ok(None)
 }
 
-/// All distribution keys, or the attribute keys under one: what is looked for first comes first.
+/// All distribution keys, or the attribute keys under one, in the order of the search.
 fn integers(object: &Object, scope: &Scope, query: &Query<'_>, dkey: Option<&[u8]>) -> Result<Vec<u64>> {
-    let (mut keys, mut anchor) = (Vec::new(), Some(Anchor::start()));
-    while let Some(from) = anchor {
-        let page = general::list(object, scope, dkey, &from, PER_PAGE)?;
-        keys.extend(page.keys().filter_map(|key| key.try_into().ok().map(u64::from_le_bytes)));
-        anchor = page.next().cloned();
-    }
+    let keys = all_keys(|from| general::list(object, scope, dkey, from, PER_PAGE))?;
+    let mut keys: Vec<u64> =
+        keys.into_iter().filter_map(|key| key.try_into().ok().map(u64::from_le_bytes)).collect();
     keys.sort_unstable();
     if query.wants(DAOS_GET_MAX) {
         keys.reverse();
@@ -111,7 +107,7 @@ fn integers(object: &Object, scope: &Scope, query: &Query<'_>, dkey: Option<&[u8
     Ok(keys)
 }
 
-/// The first records under two keys that lie together, or the last.
+/// The first or the last run of adjacent records under two keys.
 fn records(
     object: &Object,
     scope: &Scope,

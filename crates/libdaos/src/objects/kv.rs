@@ -11,7 +11,7 @@ use crate::{
     transactions::scope::Scope,
 };
 
-/// See `daos_kv_put`. A value without bytes is a value: its key is there.
+/// See `daos_kv_put`. An empty value is a value: its key exists.
 pub(crate) fn put(map: &Object, scope: &Scope, flags: u64, key: &[u8], value: &[u8]) -> Result<()> {
     map.check_writable()?;
     let key = stored(map, key)?;
@@ -33,7 +33,7 @@ pub(crate) fn put(map: &Object, scope: &Scope, flags: u64, key: &[u8], value: &[
     }
 }
 
-/// See `daos_kv_get`; `None` where the key is not there.
+/// See `daos_kv_get`; `None` for an absent key.
 pub(crate) fn get(map: &Object, scope: &Scope, flags: u64, key: &[u8]) -> Result<Option<Vec<u8>>> {
     if flags & !DAOS_COND_KEY_GET != 0 {
         return invalid("flags of daos_kv_get: none or DAOS_COND_KEY_GET is expected");
@@ -70,7 +70,7 @@ pub(crate) fn destroy(map: &Object, scope: &Scope) -> Result<()> {
 /// A page of keys.
 pub(crate) fn list(map: &Object, scope: &Scope, anchor: &Anchor, limit: usize) -> Result<Page> {
     let page = scope.read(&[], |state| state.list_entries(map.id, anchor, limit, false))?;
-    told(page, integer_keys(map.id).0)
+    in_program_form(page, integer_keys(map.id).0)
 }
 
 fn stored<'k>(map: &Object, key: &'k [u8]) -> Result<Cow<'k, [u8]>> {
@@ -80,8 +80,8 @@ fn stored<'k>(map: &Object, key: &'k [u8]) -> Result<Cow<'k, [u8]>> {
     turned(key, integer_keys(map.id).0)
 }
 
-/// A page of keys as they are told.
-pub(crate) fn told(page: Page, is_integer: bool) -> Result<Page> {
+/// A page of keys in the program's form.
+pub(crate) fn in_program_form(page: Page, is_integer: bool) -> Result<Page> {
     if !is_integer {
         return Ok(page);
     }

@@ -7,8 +7,11 @@ pub(crate) mod general;
 pub(crate) mod hashes;
 pub(crate) mod key_query;
 pub(crate) mod kv;
+pub(crate) mod pages;
 pub(crate) mod record_sizes;
 pub(crate) mod records;
+pub(crate) mod requests;
+pub(crate) mod table;
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -17,23 +20,23 @@ use isotach_object::{ObjectClass, ObjectId, ObjectType};
 use crate::{
     abi::{
         acl::DAOS_ACL_PERM_READ,
-        constants::DAOS_OO_RO,
-        errors::DER_INVAL,
+        constants::{DAOS_HTYPE_KV, DAOS_HTYPE_OBJ, DAOS_OO_RO},
+        errors::{DER_INVAL, DER_NO_PERM},
         stored::{IGNORE, REDUNDANCY},
     },
     containers::{Container, own, redundancy},
     objects::record_sizes::has_sizes,
     runtime::{
         error::{Der, Result, invalid},
-        handles::{self, Open},
+        handles,
     },
     transactions::scope::Scope,
 };
 
-/// Targets that a pool is said to have, on one machine: as many as the largest class in common use without redundancy needs.
+/// The targets that a pool reports, on one machine: as many as the largest common class without redundancy needs.
 pub(crate) const TARGETS: u32 = 32;
 
-/// An open object: a map, one of the general form, or an array seen as one.
+/// An open object: a map, a general object, or an array that is accessed by two keys.
 #[derive(Debug)]
 pub(crate) struct Object {
     pub(crate) container: Arc<Container>,
@@ -41,8 +44,8 @@ pub(crate) struct Object {
     pub(crate) mode: u32,
 }
 
-/// See `daos_obj_generate_oid`: the low 32 bits of the high half, and the low half, are the caller's. What class 0 stands for is chosen as
-/// on a system of one engine without redundancy: all targets for maps and arrays, one for others.
+/// See `daos_obj_generate_oid`. The low 32 bits of the high half and the low half belong to the caller. Class 0 is chosen as on a system of one
+/// engine without redundancy: all targets for maps and arrays, one for others.
 pub(crate) fn generate(user: (u64, u64), number: u8, class: u32) -> Result<(u64, u64)> {
     let kind = ObjectId::from_halves(u64::from(number) << 56, 0).map_err(|_| Der(DER_INVAL))?.otype();
     if kind == ObjectType::System {
@@ -53,7 +56,7 @@ pub(crate) fn generate(user: (u64, u64), number: u8, class: u32) -> Result<(u64,
         0 => ObjectClass::SX.id(),
         given => given,
     };
-    // With redundancy ignored an object of several copies is one of a single copy, with as many groups as there can be.
+    // Where redundancy is ignored, a class with copies becomes one with a single copy and as many groups as possible.
     let (redundancy, groups) = match redundancy::groups_of_ignored(class) {
         Some(u16::MAX) => (1, u16::MAX),
         Some(groups) => (1, groups.min(TARGETS as u16)),
@@ -70,7 +73,7 @@ pub(crate) fn generate(user: (u64, u64), number: u8, class: u32) -> Result<(u64,
     Ok((high | user.0 & 0xffff_ffff, user.1))
 }
 
-/// The id of an object of one of these kinds, in a container that may be read.
+/// Checks the id of an object: its kind, its class, and the permission to read the container.
 pub(crate) fn checked(container: &Container, id: (u64, u64), kinds: &[ObjectType]) -> Result<ObjectId> {
     container.check(DAOS_ACL_PERM_READ)?;
     let id = ObjectId::from_halves(id.0, id.1)?;
@@ -97,65 +100,62 @@ pub(crate) fn checked(container: &Container, id: (u64, u64), kinds: &[ObjectType
     Ok(id)
 }
 
-/// Whether an object is one that programs may open.
+/// Whether programs may open an object.
 pub(crate) fn is_programs(id: ObjectId) -> Result<bool> {
     Ok(id != own()? && !has_sizes(id))
 }
 
-/// The number of a type that an id carries.
+/// DAOS's number of the object type in an id.
 pub(crate) fn type_number(id: ObjectId) -> u8 {
     (id.hi() >> 56) as u8
 }
 
 /// See `daos_kv_open`.
 pub(crate) fn open_map(container: u64, id: (u64, u64), mode: u32) -> Result<u64> {
-    let container = handles::container(container)?;
+    let container = Container::get(container)?;
     let id = checked(&container, id, &[ObjectType::KeyValue])?;
-    Ok(handles::add(Open::KeyValue(Arc::new(Object { container, id, mode }))))
+    Ok(Object { container, id, mode }.add(DAOS_HTYPE_KV))
 }
 
 /// See `daos_obj_open`.
 pub(crate) fn open(container: u64, id: (u64, u64), mode: u32) -> Result<u64> {
-    let container = handles::container(container)?;
+    let container = Container::get(container)?;
     let id = checked(&container, id, &[ObjectType::General, ObjectType::KeyValue, ObjectType::Array])?;
-    Ok(handles::add(Open::Object(Arc::new(Object { container, id, mode }))))
+    Ok(Object { container, id, mode }.add(DAOS_HTYPE_OBJ))
 }
 
-/// See `daos_obj_close`, which programs also close maps and arrays with.
-pub(crate) fn close(handle: u64) -> Result<()> {
-    match handles::get(handle)? {
-        Open::Object(_) | Open::KeyValue(_) | Open::Array(_) => handles::remove(handle).map(drop),
-        _ => Err(Der(crate::abi::errors::DER_NO_HDL)),
-    }
-}
-
-/// The map with this handle, in the transaction with the other.
+/// The map behind a handle, and the scope of the transaction behind another.
 pub(crate) fn map_in(handle: u64, transaction: u64) -> Result<(Arc<Object>, Scope)> {
-    let map = handles::key_value(handle)?;
+    let map = handles::get::<Object>(handle, DAOS_HTYPE_KV)?;
     let scope = Scope::of(Arc::clone(&map.container), transaction)?;
     Ok((map, scope))
 }
 
-/// The object with this handle, in the transaction with the other.
+/// The object behind a handle, and the scope of the transaction behind another.
 pub(crate) fn object_in(handle: u64, transaction: u64) -> Result<(Arc<Object>, Scope)> {
-    let object = handles::object(handle)?;
+    let object = handles::get::<Object>(handle, DAOS_HTYPE_OBJ)?;
     let scope = Scope::of(Arc::clone(&object.container), transaction)?;
     Ok((object, scope))
 }
 
 impl Object {
+    fn add(self, kind: u64) -> u64 {
+        let container = Arc::clone(&self.container);
+        handles::add(kind, Arc::new(self), Some(container))
+    }
+
     pub(crate) fn is_array(&self) -> bool {
         self.id.otype() == ObjectType::Array
     }
 
-    /// Refuses a change through a handle that is only for reading.
+    /// Refuses a change through a read-only handle.
     pub(crate) fn check_writable(&self) -> Result<()> {
         check_mode(self.mode)?;
         self.container.check_writable()
     }
 }
 
-/// Whether the keys of a type are integers of eight bytes, distribution and attribute keys.
+/// Whether the distribution keys and the attribute keys of an object are integers of eight bytes.
 pub(crate) fn integer_keys(id: ObjectId) -> (bool, bool) {
     match type_number(id) {
         9 | 2 | 11..=13 => (true, false),
@@ -165,7 +165,7 @@ pub(crate) fn integer_keys(id: ObjectId) -> (bool, bool) {
     }
 }
 
-/// A key as it is stored, or as it is told: of integers the highest byte comes first, so that their order is that of their bytes.
+/// Converts a key between its stored form and the program's. An integer is stored with its highest byte first, so bytes sort as numbers.
 pub(crate) fn turned(key: &[u8], is_integer: bool) -> Result<Cow<'_, [u8]>> {
     match is_integer {
         false => Ok(Cow::Borrowed(key)),
@@ -174,7 +174,7 @@ pub(crate) fn turned(key: &[u8], is_integer: bool) -> Result<Cow<'_, [u8]>> {
     }
 }
 
-/// Refuses a change where the mode is for reading only.
+/// Refuses a change in a read-only mode.
 pub(crate) fn check_mode(mode: u32) -> Result<()> {
-    if mode & DAOS_OO_RO != 0 { Err(Der(crate::abi::errors::DER_NO_PERM)) } else { Ok(()) }
+    if mode & DAOS_OO_RO != 0 { Err(Der(DER_NO_PERM)) } else { Ok(()) }
 }

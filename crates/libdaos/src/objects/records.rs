@@ -1,5 +1,5 @@
-//! Records: bytes at offsets, so many to each, that are read and written by ranges of indices. What was not written, or was punched
-//! since, is not there: a read leaves its place in the caller's buffers alone.
+//! Records: bytes at offsets, a fixed number to each, read and written by ranges of indices. A record that was never written, or was punched
+//! since, does not exist: a read leaves its place in the caller's buffers unchanged.
 
 use std::ops;
 
@@ -11,44 +11,44 @@ use crate::{
     transactions::scope::Scope,
 };
 
-/// A range of records: the first, and how many.
+/// A range of records: the first index, and the count.
 pub(crate) type Range = (u64, u64);
 
-/// Where records are: the bytes of a cell from an offset on.
+/// The location of records: the bytes of a cell from an offset on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Records<'c> {
     pub(crate) cell: Cell<'c>,
     pub(crate) base: u64,
     /// Bytes of a record.
     pub(crate) size: u64,
-    /// How many there may be.
+    /// The most records that there can be.
     pub(crate) most: u64,
 }
 
-/// What was found under one attribute key.
+/// What a fetch found under one attribute key.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
-    /// Bytes of the value, or of a record; 0 where nothing is.
+pub(crate) struct Fetched {
+    /// Bytes of the value, or of a record; 0 if there is none.
     pub(crate) size: u64,
-    /// The records that are there, in the order of the ranges that were asked for.
+    /// The existing records, in the order of the requested ranges.
     pub(crate) ranges: Vec<Range>,
-    /// Bytes that are there, and where they belong in the buffers: the ranges lie there one behind the other.
+    /// Existing bytes, with their positions in the buffers, which hold the ranges one after the other.
     pub(crate) pieces: Vec<(u64, Vec<u8>)>,
-    /// Whether there is no room for them.
+    /// Whether the buffers are too small.
     pub(crate) is_too_big: bool,
 }
 
-impl Found {
+impl Fetched {
     /// A single value, or its size alone.
-    pub(crate) fn value(value: Vec<u8>, room: Option<u64>) -> Self {
+    pub(crate) fn value(value: Vec<u8>, capacity: Option<u64>) -> Self {
         let size = value.len() as u64;
-        let is_too_big = room.is_some_and(|room| size > room);
-        let pieces = if room.is_none() || is_too_big { Vec::new() } else { vec![(0, value)] };
+        let is_too_big = capacity.is_some_and(|capacity| size > capacity);
+        let pieces = if capacity.is_none() || is_too_big { Vec::new() } else { vec![(0, value)] };
         Self { size, pieces, is_too_big, ..Self::default() }
     }
 }
 
-/// What was written of each of some ranges of a cell's bytes, all at one moment.
+/// The written parts of each of some ranges of a cell's bytes, all at one moment.
 pub(crate) fn written(
     state: &dyn Container,
     cell: Cell<'_>,
@@ -65,7 +65,7 @@ pub(crate) fn written(
     Ok(ranges.iter().map(of_range).collect())
 }
 
-/// Where the last bytes of a cell of so many end that were written; 0 where there are none.
+/// The end of the last written bytes of a cell of this size; 0 if there are none.
 pub(crate) fn last_end(state: &dyn Container, cell: Cell<'_>, size: u64) -> isotach_object::Result<u64> {
     let (mut end, mut length) = (size, 1_u64);
     while end > 0 {
@@ -73,7 +73,7 @@ pub(crate) fn last_end(state: &dyn Container, cell: Cell<'_>, size: u64) -> isot
         if let Some(last) = extents_of(state, cell, start, end - start)?.last() {
             return Ok(last.end);
         }
-        // What was punched at the end may be long.
+        // The punched range at the end may be long.
         (end, length) = (start, length.saturating_mul(2));
     }
     Ok(0)
@@ -92,7 +92,7 @@ impl Records<'_> {
         bytes.map_or_else(|| invalid("a range of records that ends beyond all numbers"), Ok)
     }
 
-    /// Refuses another size of records than theirs.
+    /// Refuses any other size of records.
     pub(crate) fn expect_size(&self, size: u64) -> Result<()> {
         match size == self.size {
             true => Ok(()),
@@ -103,24 +103,24 @@ impl Records<'_> {
         }
     }
 
-    /// All records that there may be.
+    /// The bytes of all possible records.
     pub(crate) fn all(&self) -> ops::Range<u64> {
         self.base..self.base.saturating_add(self.most.saturating_mul(self.size))
     }
 
-    /// Finds records, of whatever size they are. Without room only which there are.
-    pub(crate) fn fetch(&self, scope: &Scope, ranges: &[Range], room: Option<u64>) -> Result<Found> {
+    /// Fetches records of any size. Without `capacity` it only finds which exist.
+    pub(crate) fn fetch(&self, scope: &Scope, ranges: &[Range], capacity: Option<u64>) -> Result<Fetched> {
         let ranges: Vec<_> = ranges.iter().map(|range| self.bytes_of(*range)).collect::<Result<_>>()?;
-        scope.read(&[self.cell], |state| self.fetch_from(state, &ranges, room))
+        scope.read(&[self.cell], |state| self.fetch_from(state, &ranges, capacity))
     }
 
     fn fetch_from(
         &self,
         state: &dyn Container,
         ranges: &[ops::Range<u64>],
-        room: Option<u64>,
-    ) -> isotach_object::Result<Found> {
-        let mut found = Found::default();
+        capacity: Option<u64>,
+    ) -> isotach_object::Result<Fetched> {
+        let mut found = Fetched::default();
         // The place of each extent in the buffers, and its bytes.
         let (mut position, mut places) = (0_u64, Vec::new());
         for (range, there) in ranges.iter().zip(written(state, self.cell, ranges)?) {
@@ -130,13 +130,13 @@ impl Records<'_> {
             );
             position = position.saturating_add(range.end - range.start);
         }
-        // As on DAOS, where nothing is found nothing is told of its size.
+        // As on DAOS the size is reported only if something is found.
         found.size = if places.is_empty() { 0 } else { self.size };
-        let Some(room) = room else { return Ok(found) };
-        // Holes behind the last record need no room.
+        let Some(capacity) = capacity else { return Ok(found) };
+        // Holes behind the last record need no space.
         let end = |(place, extent): &(u64, ops::Range<u64>)| place.saturating_add(extent.end - extent.start);
-        if places.last().map_or(0, end) > room {
-            return Ok(Found { size: self.size, is_too_big: true, ..Found::default() });
+        if places.last().map_or(0, end) > capacity {
+            return Ok(Fetched { size: self.size, is_too_big: true, ..Fetched::default() });
         }
         let buffer = |(place, extent): &(u64, ops::Range<u64>)| {
             (*place, vec![0; (extent.end - extent.start) as usize])
@@ -156,12 +156,12 @@ impl Records<'_> {
         Ok(found)
     }
 
-    /// The records that bytes are.
+    /// The records in a range of bytes.
     pub(crate) fn records_of(&self, bytes: &ops::Range<u64>) -> Range {
         ((bytes.start - self.base) / self.size, (bytes.end - bytes.start) / self.size)
     }
 
-    /// The first records that lie together, or the last.
+    /// The first or the last run of adjacent records.
     pub(crate) fn outermost(&self, scope: &Scope, is_last: bool) -> Result<Option<Range>> {
         let all = self.all();
         let list = |state: &dyn Container| extents_of(state, self.cell, all.start, all.end - all.start);
@@ -172,12 +172,12 @@ impl Records<'_> {
 }
 
 impl<'c> Records<'c> {
-    /// All that a cell holds, in records of so many bytes.
+    /// All records of a cell, of this size.
     pub(crate) fn of(cell: Cell<'c>, size: u64) -> Self {
         Self { cell, base: 0, size, most: u64::MAX }
     }
 
-    /// The removal of records.
+    /// Adds updates that punch records.
     pub(crate) fn punch(&self, ranges: &[Range], updates: &mut Vec<Update<'c>>) -> Result<()> {
         for range in ranges {
             let bytes = self.bytes_of(*range)?;
@@ -187,7 +187,7 @@ impl<'c> Records<'c> {
         Ok(())
     }
 
-    /// The update of records, whose bytes lie one behind the other; there may be more behind them.
+    /// Adds updates that write records from the front of `bytes`.
     pub(crate) fn write<'u>(
         &self,
         ranges: &[Range],

@@ -1,4 +1,4 @@
-//! How a failure is told: by DAOS's number, with a line in the log for what the number does not say.
+//! Failures as DAOS's numbers, with the details in the log.
 
 use isotach_object::Error;
 
@@ -8,15 +8,15 @@ use crate::{abi::errors::*, runtime::log};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Der(pub(crate) i32);
 
-/// What an operation comes to.
+/// The result of an operation.
 pub(crate) type Result<T> = std::result::Result<T, Der>;
 
-/// Refuses an argument, saying why in the log.
+/// Refuses an argument with `DER_INVAL`, and logs why.
 pub(crate) fn invalid<T>(why: &str) -> Result<T> {
     refuse(DER_INVAL, why)
 }
 
-/// Refuses with a number, saying why in the log.
+/// Refuses with a number, and logs why.
 pub(crate) fn refuse<T>(number: i32, why: &str) -> Result<T> {
     Err(Der::logged(number, why))
 }
@@ -26,6 +26,14 @@ impl Der {
     pub(crate) fn logged(number: i32, why: &str) -> Self {
         log::line(name(-number), why);
         Self(number)
+    }
+}
+
+/// The error of something that takes effect whole or not at all: `DER_TX_UNCERTAIN`, unless the engine says that nothing counts.
+pub(crate) fn uncertain_unless_refused(error: Error) -> Der {
+    match error.is_refusal() {
+        true => error.into(),
+        false => Der::logged(DER_TX_UNCERTAIN, &format!("the outcome is uncertain: {error}")),
     }
 }
 
@@ -42,7 +50,7 @@ impl From<Error> for Der {
             Error::InvalidInput { .. } => DER_INVAL,
             _ => DER_IO,
         };
-        // Of what is or is not there programs make their own sense.
+        // Programs expect these in the ordinary course, so the log stays silent.
         if !matches!(number, DER_NONEXIST | DER_EXIST | DER_TX_RESTART) {
             return Self::logged(number, &error.to_string());
         }

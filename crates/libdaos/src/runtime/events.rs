@@ -1,10 +1,9 @@
-//! Events and their queues. Calls end before they return here, so an event is under way for other threads alone, and what is left of it is the
-//! order in which programs learn of it.
+//! Events and their queues. A call ends before it returns, so only other threads see its event under way.
 //!
-//! An event is known by the address of the program's structure, which it may not move while the event is in use.
+//! An event is identified by the address of the program's structure, which must not move while the event is in use.
 //!
-//! A call ends its event, and the last child the parent that waits for it: first what is registered is called (`export`), then the event is
-//! complete ([`complete`]). Nothing here is locked meanwhile.
+//! A call ends its event. The last child to end also ends a parent that waits for its children. First the registered callbacks run
+//! (`export`), then the event is complete ([`complete`]). No lock is held while callbacks run.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -23,18 +22,18 @@ use crate::{
 /// The address of an event.
 pub(crate) type Address = usize;
 
-/// A function that a program has called when an event is complete, once.
+/// A function of the program that is called once, when an event is complete.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Callback {
-    /// Is given the argument, the event and the result of its call.
+    /// Takes the argument, the event and the result of the call.
     pub(crate) call: unsafe extern "C" fn(*mut c_void, *mut daos_event_t, c_int) -> c_int,
     pub(crate) argument: Address,
 }
 
-/// An event whose end has come, and the result that it has.
+/// An event that ends, and its result.
 pub(crate) type Ended = (Address, c_int);
 
-/// What has become of an event.
+/// The state of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Ready,
@@ -42,14 +41,14 @@ enum State {
     Running,
     /// A parent whose children are not all complete.
     Waiting,
-    /// A parent whose children are all complete, and which is so next.
+    /// A parent whose children are all complete, and whose callbacks run.
     Ending,
-    /// Complete, and nobody was told.
+    /// Complete, and not reported to the program yet.
     Complete,
 }
 
 impl State {
-    /// Whether it is yet to be complete.
+    /// Whether the event is still to be completed.
     fn is_under_way(self) -> bool {
         matches!(self, Self::Running | Self::Waiting | Self::Ending)
     }
@@ -68,7 +67,7 @@ struct Event {
 
 #[derive(Debug, Default)]
 struct Table {
-    /// Whose it is.
+    /// The process that the events belong to.
     process: u32,
     events: HashMap<Address, Event>,
     /// The complete events of each queue, in the order in which they were.
@@ -77,13 +76,13 @@ struct Table {
 }
 
 static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
-/// Told of whenever an event is complete.
+/// Notified whenever an event is complete.
 static CHANGED: Condvar = Condvar::new();
 
 fn lock() -> MutexGuard<'static, Table> {
     let mut table = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
     if table.process != process::id() {
-        // What a process has is not its child's.
+        // A child process does not inherit the events of its parent.
         *table = Table { process: process::id(), last_queue: table.last_queue, ..Table::default() };
     }
     table
@@ -175,7 +174,8 @@ pub(crate) fn fini(address: Address) -> Result<()> {
     })
 }
 
-/// Begins a call with an event, which is under way until it is [`complete`]. One that was never initialised is taken for one without a queue.
+/// Begins a call with an event, which is under way until it is [`complete`]. An event that was never initialised counts as one without a
+/// queue.
 pub(crate) fn launch(address: Address) -> Result<()> {
     with(|table| match table.events.get_mut(&address) {
         None => Ok(()),
@@ -187,20 +187,20 @@ pub(crate) fn launch(address: Address) -> Result<()> {
     })
 }
 
-/// What is to be called when an event's end has come.
+/// The callbacks of an event that ends.
 pub(crate) fn take_callbacks(address: Address) -> Vec<Callback> {
     let mut table = lock();
     table.events.get_mut(&address).map(|event| mem::take(&mut event.callbacks)).unwrap_or_default()
 }
 
-/// An event is complete, with this result; gives its parent if that waited for this one alone.
+/// Completes an event with this result. Returns its parent if that waited for this event alone.
 pub(crate) fn complete(address: Address, result: c_int) -> Option<Ended> {
     let above = lock().complete(address, result);
     CHANGED.notify_all();
     above
 }
 
-/// See `daos_event_test`: whether it is complete, after which it may be used again. Waits so long for that, or for ever.
+/// See `daos_event_test`: waits up to `timeout`, or forever, and returns whether the event is complete. It may then be used again.
 pub(crate) fn test(address: Address, timeout: Option<Duration>) -> Result<bool> {
     let end = timeout.map(|timeout| Instant::now() + timeout);
     let mut table = lock();
@@ -213,7 +213,7 @@ pub(crate) fn test(address: Address, timeout: Option<Duration>) -> Result<bool> 
     }
 }
 
-/// Waits for a change of the table, and not behind an end; none when that has come.
+/// Waits for a change of the table until `end`. Returns `None` when that has passed.
 fn until_change(
     table: MutexGuard<'static, Table>,
     end: Option<Instant>,
@@ -226,7 +226,7 @@ fn until_change(
     Some(CHANGED.wait_timeout(table, wait).unwrap_or_else(PoisonError::into_inner).0)
 }
 
-/// See `daos_event_parent_barrier`: from now on the parent is complete as soon as all its children are; gives it if they are already.
+/// See `daos_event_parent_barrier`: the parent completes as soon as all its children have. Returns it if they have already.
 pub(crate) fn barrier(address: Address) -> Result<Option<Ended>> {
     with(|table| {
         let event = table.events.get_mut(&address).ok_or(Der(DER_NONEXIST))?;
@@ -236,7 +236,7 @@ pub(crate) fn barrier(address: Address) -> Result<Option<Ended>> {
         if event.state != State::Ready {
             return refuse(
                 DER_NO_PERM,
-                "a barrier for an event that has one, or is complete and nobody was told",
+                "a barrier for an event that has one, or is complete without a waiter",
             );
         }
         event.state = State::Waiting;
@@ -244,7 +244,8 @@ pub(crate) fn barrier(address: Address) -> Result<Option<Ended>> {
     })
 }
 
-/// See `daos_eq_poll`: at most so many complete events, for which it waits so long, or for ever; or while any is under way, if that is asked for.
+/// See `daos_eq_poll`: returns at most `most` complete events. Waits for one up to `timeout`, or forever; with `waits_for_running` only
+/// while an event is under way.
 pub(crate) fn poll(
     queue: u64,
     waits_for_running: bool,
@@ -266,7 +267,7 @@ pub(crate) fn poll(
     }
 }
 
-/// See `daos_eq_query`: the events that are complete and not polled, and those that are under way, as far as they are asked for.
+/// See `daos_eq_query`: the events that are complete and not polled, those that are under way, or both.
 pub(crate) fn query(queue: u64, complete: bool, under_way: bool) -> Result<Vec<Address>> {
     with(|table| {
         let mut found = Vec::new();
@@ -282,7 +283,7 @@ pub(crate) fn query(queue: u64, complete: bool, under_way: bool) -> Result<Vec<A
 }
 
 impl Table {
-    /// Whether an event is complete, or not in use; then it may be used again.
+    /// Whether an event is complete, or not in use. It may then be used again.
     fn is_ended(&mut self, address: Address) -> Result<bool> {
         let event = self.events.get_mut(&address).ok_or(Der(DER_NONEXIST))?;
         if event.parent.is_some() {
@@ -298,7 +299,7 @@ impl Table {
         Ok(true)
     }
 
-    /// The events of a queue that are under way. As on DAOS a child is not one of them, but its parent once it waits.
+    /// The events of a queue that are under way. As on DAOS a child does not count; its parent does once it waits.
     fn under_way(&self, queue: u64) -> impl Iterator<Item = Address> {
         let is_it = move |event: &Event| {
             event.queue == Some(queue) && event.parent.is_none() && event.state.is_under_way()
@@ -332,7 +333,7 @@ impl Table {
         None
     }
 
-    /// A parent that waits for its children, if all are complete; these may be used again then.
+    /// A parent that waits for its children, if all are complete. They may then be used again.
     fn ended_parent(&mut self, address: Address) -> Option<Ended> {
         let parent = self.events.get(&address).filter(|parent| parent.state == State::Waiting)?;
         let children = parent.children.clone();

@@ -1,12 +1,16 @@
-//! Handles that are given to other processes: how to open the same again.
+//! Global handles: bytes by which another process opens the same pool, container or array.
 
 use crate::{
     abi::{
         constants::{DAOS_COO_EX, DAOS_COO_RW},
         errors::DER_NONEXIST,
     },
-    containers::{self, pools, uuid_text},
-    objects::arrays,
+    containers::{
+        self, Container,
+        pools::{self, Pool},
+        uuid_text,
+    },
+    objects::arrays::{self, Array},
     runtime::{
         error::{Result, invalid, refuse},
         handles,
@@ -31,7 +35,7 @@ fn unpacked<'p>(what: &[u8], packed: &'p [u8]) -> Result<(u32, &'p str)> {
 
 /// See `daos_pool_local2global`.
 pub(crate) fn of_pool(pool: u64) -> Result<Vec<u8>> {
-    let pool = handles::pool(pool)?;
+    let pool = Pool::get(pool)?;
     Ok(packed(POOL, pool.flags, &pool.label))
 }
 
@@ -43,12 +47,12 @@ pub(crate) fn to_pool(bytes: &[u8]) -> Result<u64> {
 
 /// See `daos_cont_local2global`.
 pub(crate) fn of_container(container: u64) -> Result<Vec<u8>> {
-    let container = handles::container(container)?;
+    let container = Container::get(container)?;
     let named = format!("{} {}", uuid_text(&container.uuid), container.inner.label());
     Ok(packed(CONTAINER, container.flags, &named))
 }
 
-/// See `daos_cont_global2local`. Whoever has a container alone shares it by this.
+/// See `daos_cont_global2local`. An exclusive handle becomes one that is shared.
 pub(crate) fn to_container(pool: u64, bytes: &[u8]) -> Result<u64> {
     let (flags, named) = unpacked(CONTAINER, bytes)?;
     let Some((uuid, label)) = named.split_once(' ') else {
@@ -56,7 +60,7 @@ pub(crate) fn to_container(pool: u64, bytes: &[u8]) -> Result<u64> {
     };
     let flags = if flags == DAOS_COO_EX { DAOS_COO_RW } else { flags };
     let handle = containers::open(pool, label, flags)?;
-    if uuid_text(&handles::container(handle)?.uuid) == uuid {
+    if uuid_text(&Container::get(handle)?.uuid) == uuid {
         return Ok(handle);
     }
     handles::remove(handle)?;
@@ -65,13 +69,13 @@ pub(crate) fn to_container(pool: u64, bytes: &[u8]) -> Result<u64> {
 
 /// See `daos_array_local2global`.
 pub(crate) fn of_array(array: u64) -> Result<Vec<u8>> {
-    let array = handles::array(array)?;
+    let array = Array::get(array)?;
     let numbers = [array.id.hi(), array.id.lo(), array.cell_size, array.chunk_size];
     let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
     Ok(packed(ARRAY, array.mode, &numbers.join(" ")))
 }
 
-/// See `daos_array_global2local`; without a mode it is that of the handle that was packed.
+/// See `daos_array_global2local`. Without a mode the array is opened as the packed handle was.
 pub(crate) fn to_array(container: u64, bytes: &[u8], mode: u32) -> Result<u64> {
     let (packed_mode, numbers) = unpacked(ARRAY, bytes)?;
     let numbers: Vec<u64> = numbers.split(' ').filter_map(|number| number.parse().ok()).collect();

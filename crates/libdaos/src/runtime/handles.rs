@@ -1,230 +1,150 @@
-//! What the program has open, by the numbers that it is given for it.
+//! The handles that a program holds: the numbers of what it has open.
 //!
-//! The low four bits of a number say of what kind it is, as in DAOS's library; the rest counts up, so that a handle which was closed is
-//! never mistaken for a later one. What a process had open when it forked is its own: in the child these numbers are of nothing.
+//! The low four bits of a number are its kind, as in DAOS's library. The rest counts up, so a closed handle is never mistaken for a later
+//! one. Handles belong to the process that opened them: in a child process they are invalid.
 
 use std::{
+    any::Any,
     collections::HashMap,
     mem, process,
     sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
 };
 
-use isotach_object::ObjectId;
-
 use crate::{
-    abi::{constants::*, errors::DER_NO_HDL},
-    containers::{Container, pools::Pool},
-    dfs::{FileSystem, Node, Time},
-    objects::{Object, arrays::Array},
+    abi::errors::DER_NO_HDL,
     runtime::error::{Der, Result},
-    transactions::{Transaction, snapshots::ObjectTable},
 };
 
-/// The kinds of what libdfs opens: DAOS gives pointers for these, so the numbers are this library's own.
-const MOUNT: u64 = 14;
-const NODE: u64 = 15;
+/// The kinds of what libdfs opens. DAOS hands out pointers for these, so the numbers are this library's own.
+pub(crate) const MOUNT: u64 = 14;
+pub(crate) const NODE: u64 = 15;
 
-/// What is open.
-#[derive(Debug, Clone)]
-pub(crate) enum Open {
-    Pool(Arc<Pool>),
-    Container(Arc<Container>),
-    Object(Arc<Object>),
-    KeyValue(Arc<Object>),
-    Array(Arc<Array>),
-    Table(Arc<ObjectTable>),
-    Transaction(Arc<Transaction>),
-    FileSystem(Arc<FileSystem>),
-    Node(Arc<Node>),
+/// A value of any type that is open.
+type Shared = Arc<dyn Any + Send + Sync>;
+
+/// What is open under one handle.
+struct Open {
+    value: Shared,
+    /// The container that it is, or in which it is.
+    container: Option<Shared>,
 }
 
 impl Open {
-    fn kind(&self) -> u64 {
-        match self {
-            Self::Pool(_) => DAOS_HTYPE_POOL,
-            Self::Container(_) => DAOS_HTYPE_CO,
-            Self::Object(_) | Self::Table(_) => DAOS_HTYPE_OBJ,
-            Self::Array(_) => DAOS_HTYPE_ARRAY,
-            Self::KeyValue(_) => DAOS_HTYPE_KV,
-            Self::Transaction(_) => DAOS_HTYPE_TX,
-            Self::FileSystem(_) => MOUNT,
-            Self::Node(_) => NODE,
-        }
-    }
-
-    /// The container in which it is.
-    fn container(&self) -> Option<&Arc<Container>> {
-        match self {
-            Self::Pool(_) | Self::Table(_) => None,
-            Self::Container(container) => Some(container),
-            Self::Object(object) | Self::KeyValue(object) => Some(&object.container),
-            Self::Array(array) => Some(&array.container),
-            Self::Transaction(transaction) => Some(&transaction.container),
-            Self::FileSystem(system) => Some(&system.store.container),
-            Self::Node(node) => Some(&node.store.container),
-        }
+    fn is<T: Any>(&self, wanted: impl Fn(&T) -> bool) -> bool {
+        self.value.downcast_ref().is_some_and(wanted)
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Table {
-    /// Whose it is.
+    /// The process that opened all of it.
     process: u32,
     last: u64,
     open: HashMap<u64, Open>,
 }
 
 impl Table {
-    fn add(&mut self, open: Open) -> u64 {
+    fn add(&mut self, kind: u64, open: Open) -> u64 {
         self.last += 1;
-        let number = self.last << 4 | open.kind();
-        self.open.insert(number, open);
-        number
+        let handle = self.last << 4 | kind;
+        self.open.insert(handle, open);
+        handle
+    }
+
+    fn has<T: Any>(&self, wanted: impl Fn(&T) -> bool) -> bool {
+        self.open.values().any(|open| open.is(&wanted))
     }
 }
 
-static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
-
 fn table() -> MutexGuard<'static, Table> {
-    // Nothing is done while it is held that could leave it half changed.
+    static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
+    // No panic can leave it half changed.
     let mut table = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
     if table.process != process::id() {
-        // Not dropped: to close what the parent has open is not the child's.
+        // Not dropped: a child must not close what its parent has open.
         mem::forget(mem::take(&mut table.open));
         table.process = process::id();
     }
     table
 }
 
-/// Gives a number for what was opened.
-pub(crate) fn add(open: Open) -> u64 {
-    table().add(open)
+/// Hands out a handle for an open value.
+pub(crate) fn add(kind: u64, value: Shared, container: Option<Shared>) -> u64 {
+    table().add(kind, Open { value, container })
 }
 
-/// As [`add`], unless something that is open hinders it.
-pub(crate) fn add_unless(open: Open, hinders: impl Fn(&Open) -> bool) -> Option<u64> {
+/// As [`add`], unless an open value of type `T` blocks it.
+pub(crate) fn add_unless<T: Any>(
+    kind: u64,
+    value: Shared,
+    container: Option<Shared>,
+    blocks: impl Fn(&T) -> bool,
+) -> Option<u64> {
     let mut table = table();
-    (!table.open.values().any(hinders)).then(|| table.add(open))
+    (!table.has(blocks)).then(|| table.add(kind, Open { value, container }))
 }
 
-/// What is open under a number.
+/// The value behind a handle of this kind.
 ///
 /// # Errors
 /// `DER_NO_HDL`.
-pub(crate) fn get(number: u64) -> Result<Open> {
-    table().open.get(&number).cloned().ok_or(Der(DER_NO_HDL))
+pub(crate) fn get<T: Any + Send + Sync>(handle: u64, kind: u64) -> Result<Arc<T>> {
+    let value =
+        table().open.get(&handle).filter(|_| handle & 0xf == kind).map(|open| Arc::clone(&open.value));
+    value.and_then(|value| value.downcast().ok()).ok_or(Der(DER_NO_HDL))
 }
 
-/// Closes what is open under a number.
+/// Whether a handle is of an open value of type `T`.
+pub(crate) fn is<T: Any>(handle: u64) -> bool {
+    table().open.get(&handle).is_some_and(|open| open.is::<T>(|_| true))
+}
+
+/// Closes a handle.
 ///
 /// # Errors
 /// `DER_NO_HDL`.
-pub(crate) fn remove(number: u64) -> Result<Open> {
-    table().open.remove(&number).ok_or(Der(DER_NO_HDL))
+pub(crate) fn remove(handle: u64) -> Result<()> {
+    let removed = table().open.remove(&handle);
+    // The value is dropped here, when the table is unlocked.
+    removed.map(drop).ok_or(Der(DER_NO_HDL))
 }
 
-/// Closes what is open under a number, unless something that is open hinders it; whether it did.
+/// Closes a handle, unless an open value of type `T` blocks it. Returns whether it was closed.
 ///
 /// # Errors
 /// `DER_NO_HDL`.
-pub(crate) fn remove_unless(number: u64, hinders: impl Fn(&Open) -> bool) -> Result<bool> {
+pub(crate) fn remove_unless<T: Any>(handle: u64, blocks: impl Fn(&T) -> bool) -> Result<bool> {
     let mut table = table();
-    if table.open.values().any(hinders) {
+    if table.has(blocks) {
         return Ok(false);
     }
-    let removed = table.open.remove(&number).ok_or(Der(DER_NO_HDL))?;
-    // Dropped when the table is free again.
+    let removed = table.open.remove(&handle);
     drop(table);
-    drop(removed);
-    Ok(true)
+    removed.map(|_| true).ok_or(Der(DER_NO_HDL))
 }
 
 /// Closes everything.
 pub(crate) fn clear() {
-    // Dropped when the table is free again.
+    // The values are dropped at the end, when the table is unlocked.
     let _open = mem::take(&mut table().open);
 }
 
-/// Whether something of this kind is open.
-pub(crate) fn has(is_it: impl Fn(&Open) -> bool) -> bool {
-    table().open.values().any(is_it)
+/// Whether an open value of type `T` is as wanted.
+pub(crate) fn has<T: Any>(wanted: impl Fn(&T) -> bool) -> bool {
+    table().has(wanted)
 }
 
-/// The containers in which something is open.
-pub(crate) fn containers_of(is_it: impl Fn(&Container) -> bool) -> Vec<Arc<Container>> {
+/// All open values of type `T`, in the order in which they were opened.
+pub(crate) fn all<T: Any + Send + Sync>() -> Vec<Arc<T>> {
     let table = table();
-    let containers = table.open.values().filter_map(Open::container);
-    containers.filter(|container| is_it(container)).cloned().collect()
+    let mut all: Vec<_> = table.open.iter().filter(|(_, open)| open.is::<T>(|_| true)).collect();
+    all.sort_unstable_by_key(|(handle, _)| **handle >> 4);
+    all.into_iter().filter_map(|(_, open)| Arc::clone(&open.value).downcast().ok()).collect()
 }
 
-/// How many handles of this process a container has.
-pub(crate) fn count_of(is_it: impl Fn(&Container) -> bool) -> usize {
+/// The containers that are open, or in which something is open. A container may come more than once.
+pub(crate) fn containers<C: Any + Send + Sync>() -> Vec<Arc<C>> {
     let table = table();
-    let has = |open: &&Open| matches!(open, Open::Container(container) if is_it(container));
-    table.open.values().filter(has).count()
-}
-
-/// Of the arrays that are open in a container under this id the one that was opened last.
-pub(crate) fn array_of(container: &Container, id: ObjectId) -> Option<Arc<Array>> {
-    let table = table();
-    let is_it = |array: &Array| array.id == id && array.container.uuid == container.uuid;
-    let arrays = table.open.iter().filter_map(|(number, open)| match open {
-        Open::Array(array) if is_it(array) => Some((number, array)),
-        _ => None,
-    });
-    arrays.max_by_key(|(number, _)| **number).map(|(_, array)| Arc::clone(array))
-}
-
-/// When a file was written last through what is open of it, as far as that is not stored yet.
-pub(crate) fn written_of(container: &Container, id: ObjectId) -> Option<Time> {
-    let table = table();
-    let times = table.open.values().filter_map(|open| match open {
-        Open::Node(node) if node.id == id && node.store.container.uuid == container.uuid => node.written(),
-        _ => None,
-    });
-    times.max()
-}
-
-macro_rules! kinds {
-    ($($name:ident: $kind:ident($type:ty);)*) => {
-        $(
-            /// What is open under a number, if it is of this kind.
-            pub(crate) fn $name(number: u64) -> Result<Arc<$type>> {
-                match get(number)? {
-                    Open::$kind(open) => Ok(open),
-                    _ => Err(Der(DER_NO_HDL)),
-                }
-            }
-        )*
-    };
-}
-
-kinds! {
-    pool: Pool(Pool);
-    container_to_close: Container(Container);
-    object: Object(Object);
-    key_value: KeyValue(Object);
-    array: Array(Array);
-    object_table: Table(ObjectTable);
-    transaction: Transaction(Transaction);
-    file_system_to_close: FileSystem(FileSystem);
-    node_to_close: Node(Node);
-}
-
-/// The open container under a number.
-///
-/// # Errors
-/// `DER_NO_HDL`, also where this process destroyed it.
-pub(crate) fn container(number: u64) -> Result<Arc<Container>> {
-    container_to_close(number).and_then(|container| container.check_there().map(|()| container))
-}
-
-/// As [`container`], a mounted file system.
-pub(crate) fn file_system(number: u64) -> Result<Arc<FileSystem>> {
-    file_system_to_close(number).and_then(|system| system.store.container.check_there().map(|()| system))
-}
-
-/// As [`container`], what is open in a file system.
-pub(crate) fn node(number: u64) -> Result<Arc<Node>> {
-    node_to_close(number).and_then(|node| node.store.container.check_there().map(|()| node))
+    let containers = table.open.values().filter_map(|open| open.container.clone());
+    containers.filter_map(|container| container.downcast().ok()).collect()
 }

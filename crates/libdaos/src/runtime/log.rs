@@ -1,5 +1,5 @@
-//! The log: lines on standard error, or in the file that `D_LOG_FILE` names, as DAOS's own library has it. A line that the file does not
-//! take goes to standard error.
+//! The log: lines on standard error, or in the file that `D_LOG_FILE` names, as with DAOS's own library. A line that cannot be written to
+//! the file is written to standard error.
 
 use std::{
     env,
@@ -26,13 +26,13 @@ pub(crate) fn line(name: &str, text: &str) {
     }
 }
 
-/// Adds a line to a file; whether it could. The first time that it could not it says why on standard error.
+/// Appends a line to a file, and returns whether that succeeded. The first failure is reported on standard error.
 fn is_appended(path: &Path, line: &str) -> bool {
-    static TOLD: Once = Once::new();
+    static REPORTED: Once = Once::new();
     let opened = OpenOptions::new().append(true).create(true).open(path);
     let written = opened.and_then(|mut file| file.write_all(line.as_bytes()));
     if let Err(error) = &written {
-        TOLD.call_once(|| {
+        REPORTED.call_once(|| {
             let path = path.display();
             let why =
                 format!("isotach libdaos[{}]: the log is here, not in {path}: {error}\n", process::id());

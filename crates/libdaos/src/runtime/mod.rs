@@ -1,6 +1,6 @@
-//! What the library keeps for the program that uses it: open handles, events, the log, and the numbers of failures.
+//! The state of the library in a process: open handles, events, the log, and error numbers.
 //!
-//! What must stay true: a number that was handed out names one thing until it is closed, and nothing afterwards.
+//! What must stay true: a handle names one value until it is closed, and nothing afterwards.
 
 pub(crate) mod error;
 pub(crate) mod events;

@@ -1,10 +1,10 @@
-//! Epochs as programs know them, which are times, and the states of containers that they stand for.
+//! DAOS's epochs, which are times, and the states of containers that they stand for.
 //!
-//! An engine counts its states in numbers of its own. Of a snapshot the engine keeps which of these is meant; of a transaction that is known
-//! in this process only, and for the last of them.
+//! An engine numbers its states itself. It stores the state of each snapshot. The states of transactions are known in this process only, and
+//! only for the latest of them.
 //!
-//! Each container has a [`Timeline`] with a lock of its own, and no lock is held while an engine works. What must stay true: of two epochs of
-//! a container that this process gives out, the later never stands for an earlier state.
+//! Each container has a [`Timeline`] with its own lock, and no lock is held while an engine works. What must stay true: of two epochs of a
+//! container that this process hands out, the later never stands for an earlier state.
 
 use std::{
     collections::BTreeMap,
@@ -29,37 +29,37 @@ use crate::{
 
 /// 2021-01-01 00:00 UTC, at which epochs begin, in seconds of Unix time.
 pub(crate) const BEGIN: u64 = 1_609_459_200;
-/// How many epochs of transactions are known of a container: the oldest goes.
-const MAX_KNOWN: usize = 65_536;
-/// How many epochs are reserved before that of a snapshot for the moments that are given while it is made: 65 microseconds.
+/// The most epochs that are remembered of a container. The oldest is forgotten first.
+const KNOWN_MAX: usize = 65_536;
+/// The epochs that are reserved before that of a snapshot, for moments that are handed out while it is created: 65 microseconds.
 const RESERVED: u64 = 1 << 20;
 
-/// When something takes place in a container: as the program is told, and as the engine counts.
+/// A moment of a container: the epoch for the program, and the state for the engine.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moment {
     pub(crate) epoch: u64,
     pub(crate) state: Epoch,
 }
 
-/// The epochs of one container that this process has given out.
+/// The epochs of one container that this process has handed out.
 #[derive(Debug, Default)]
 struct Timeline {
-    /// How many moments and snapshots were given.
+    /// The number of moments and snapshots that were handed out.
     given: u64,
     /// The state of the last of them.
     state: Epoch,
-    /// The snapshots that are being made, by their epochs.
+    /// The snapshots that are being created, by their epochs.
     pending: BTreeMap<u64, Pending>,
     /// The states of the epochs that the program knows.
     known: BTreeMap<u64, Epoch>,
 }
 
-/// A snapshot that is being made: which state it shows is not known yet.
+/// A snapshot that is being created. The state that it shows is not known yet.
 #[derive(Debug)]
 struct Pending {
-    /// The last epoch that was used of those that are reserved before it.
+    /// The last used epoch of those that are reserved before it.
     used: u64,
-    /// The latest state of an epoch before its own that was given since it began.
+    /// The latest state of an earlier epoch that was handed out since its creation began.
     state: Epoch,
 }
 
@@ -68,7 +68,7 @@ type Timelines = BTreeMap<(String, [u8; 16]), Arc<Mutex<Timeline>>>;
 
 /// Locked only to look one up.
 static TIMELINES: Mutex<Timelines> = Mutex::new(BTreeMap::new());
-/// The last epoch that was given out.
+/// The last epoch that was handed out.
 static LAST: AtomicU64 = AtomicU64::new(0);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -100,22 +100,22 @@ fn take(count: u64, after: u64) -> u64 {
     }
 }
 
-/// The present time as an epoch, and later than every one that was given away before.
+/// The present time as an epoch, later than every epoch handed out before.
 pub(crate) fn next() -> u64 {
     take(1, 0)
 }
 
 impl Timeline {
-    /// Gives a moment of a state that was seen since `given` of them were given. A later state that another thread was given meanwhile was
-    /// present meanwhile, too, so it takes its place.
+    /// Hands out a moment of a state that was seen after `given` moments. If another thread got a later state since then, that state was
+    /// present too, and the moment has it instead.
     fn moment(&mut self, given: u64, seen: Epoch) -> Moment {
         let state = if self.given == given { seen } else { seen.max(self.state) };
         let epoch = self.next();
-        self.gave(state);
+        self.record(state);
         Moment { epoch, state }
     }
 
-    /// The next epoch: before that of a snapshot that is being made, where one of those is left that are reserved.
+    /// The next epoch: before that of a snapshot that is being created, while one of its reserved epochs is left.
     fn next(&mut self) -> u64 {
         match self.pending.first_entry() {
             Some(mut first) if first.get().used + 1 < *first.key() => {
@@ -123,34 +123,34 @@ impl Timeline {
                 first.get().used
             }
             _ => {
-                // This one is behind them, so they are made anew.
+                // The new epoch is later than theirs, so these snapshots must be created again.
                 self.pending.clear();
                 next()
             }
         }
     }
 
-    /// An epoch with this state was given, which is before those of the snapshots that are being made.
-    fn gave(&mut self, state: Epoch) {
+    /// Records that an epoch with this state was handed out, earlier than those of the snapshots that are being created.
+    fn record(&mut self, state: Epoch) {
         self.given += 1;
         self.state = state;
         self.pending.values_mut().for_each(|pending| pending.state = pending.state.max(state));
     }
 
-    /// The epoch of a snapshot that will be made, which is later than `after`.
+    /// The epoch of a snapshot that will be created: later than `after`.
     fn begin_snapshot(&mut self, after: u64) -> u64 {
         let epoch = take(RESERVED, after);
         self.pending.insert(epoch, Pending { used: epoch - RESERVED, state: Epoch(0) });
         epoch
     }
 
-    /// A snapshot with this epoch shows this state. False if an earlier epoch was given to a later state, or a later epoch to any.
+    /// Records the state that a snapshot shows. False if an earlier epoch has a later state, or a later epoch was handed out.
     fn end_snapshot(&mut self, epoch: u64, state: Epoch) -> bool {
         let is_in_order = self.pending.remove(&epoch).is_some_and(|pending| pending.state <= state);
         if is_in_order {
-            // Those before it are made anew: what is given from now on is behind this one.
+            // Earlier pending snapshots must be created again: every epoch from now on is later than this one.
             self.pending = self.pending.split_off(&epoch);
-            self.gave(state);
+            self.record(state);
             self.add(Moment { epoch, state });
         }
         is_in_order
@@ -158,13 +158,13 @@ impl Timeline {
 
     fn add(&mut self, Moment { epoch, state }: Moment) {
         self.known.insert(epoch, state);
-        if self.known.len() > MAX_KNOWN {
+        if self.known.len() > KNOWN_MAX {
             self.known.pop_first();
         }
     }
 }
 
-/// The present moment of a container. Of two moments the later one has no earlier state.
+/// The present moment of a container. A later moment never has an earlier state.
 pub(crate) fn moment(container: &Container) -> Result<Moment> {
     let timeline = timeline(container);
     let given = lock(&timeline).given;
@@ -172,8 +172,8 @@ pub(crate) fn moment(container: &Container) -> Result<Moment> {
     Ok(lock(&timeline).moment(given, state))
 }
 
-/// Makes a snapshot that is named by its epoch, which is later than `after`. Gives the epoch, and whether its state is in order with those
-/// of other epochs that were given out meanwhile: if not, nothing is remembered of it, and it must go.
+/// Creates a snapshot that is named by its epoch, which is later than `after`. Returns the epoch, and whether its state is in order with
+/// those of the epochs handed out since. If not, the snapshot is not remembered and must be destroyed.
 pub(crate) fn snapshot(
     container: &Container,
     after: u64,
@@ -197,16 +197,16 @@ pub(crate) fn forget(container: &Container) {
     lock(&TIMELINES).remove(&(container.pool.label.clone(), container.uuid));
 }
 
-/// Remembers a moment of which the program is told.
-pub(crate) fn tell(container: &Container, moment: Moment) {
+/// Remembers a moment whose epoch the program knows.
+pub(crate) fn remember(container: &Container, moment: Moment) {
     lock(&timeline(container)).add(moment);
 }
 
-/// The state of a container that an epoch stands for. Between two that are known it is the earlier one's; after the last it is the
-/// present one, if there was no change since, or if the epoch is yet to come.
+/// The state of a container that an epoch stands for. Between two known epochs it is that of the earlier one. After the last it is the
+/// present state, if nothing has changed since, or if the epoch is in the future.
 ///
 /// # Errors
-/// `DER_NONEXIST` for one of which nothing is known.
+/// `DER_NONEXIST` for an unknown epoch.
 pub(crate) fn state_at(container: &Container, epoch: u64) -> Result<Epoch> {
     let mut states: BTreeMap<u64, Epoch> =
         snapshots::list(container)?.into_iter().map(|snapshot| (snapshot.epoch, snapshot.state)).collect();
@@ -234,7 +234,7 @@ pub(crate) fn state_at(container: &Container, epoch: u64) -> Result<Epoch> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing;
+    use crate::testing::{self, Call};
 
     #[test]
     fn epochs_rise_faster_than_the_clock_ticks() {
@@ -248,7 +248,7 @@ mod tests {
     fn a_container_has_moments_while_the_engine_of_another_works() {
         let ((slow, hooked, _), (other, _, _)) = (testing::container(), testing::container());
         let gate = testing::Gate::default();
-        hooked.before_epoch(gate.door());
+        hooked.before(Call::Epoch, gate.door());
         let working = testing::within(move || moment(&slow).unwrap());
         gate.wait_until_reached();
         let free = testing::within(move || moment(&other).unwrap());
@@ -261,7 +261,7 @@ mod tests {
     fn threads_of_a_container_have_moments_while_a_snapshot_of_it_is_made() {
         let (container, hooked, _) = testing::container();
         let gate = testing::Gate::default();
-        hooked.before_snapshot(gate.door());
+        hooked.before(Call::Snapshot, gate.door());
         let of_snapshot = Arc::clone(&container);
         let snapshot = testing::within(move || {
             snapshot(&of_snapshot, 0, |epoch| {

@@ -11,15 +11,15 @@ use crate::{
         Object,
         array_keys::{metadata, metadata_key},
         arrays::Array,
-        general::{self, Part},
-        kv,
+        general, kv,
         record_sizes::has_sizes,
+        requests::AkeyRequest,
     },
     runtime::{
         error::{Der, Result},
-        handles::{self, Open},
+        handles,
     },
-    testing::{Script, container, now},
+    testing::{Call, Script, container, now},
     transactions::{Kind, Transaction, epochs, scope::Scope, snapshots},
 };
 
@@ -28,8 +28,8 @@ fn object_of(container: &Arc<Container>, kind: ObjectType) -> Object {
     Object { container: Arc::clone(container), id, mode: DAOS_OO_RW }
 }
 
-fn records(akey: &[u8], first: u64, count: u64, size: u64) -> Part<'_> {
-    Part { akey, ranges: Some(vec![(first, count)]), size, flags: 0, room: Some(1000) }
+fn records(akey: &[u8], first: u64, count: u64, size: u64) -> AkeyRequest<'_> {
+    AkeyRequest { akey, ranges: Some(vec![(first, count)]), size, flags: 0, capacity: Some(1000) }
 }
 
 /// Writes records of so many bytes, or punches them where these are none.
@@ -120,7 +120,7 @@ fn array_of(container: &Arc<Container>) -> Array {
     Array { container: Arc::clone(container), id, mode: DAOS_OO_RW, cell_size: 1, chunk_size: 4 }
 }
 
-/// Makes an array anew, with so many cells of one byte to a chunk, and two chunks of one letter.
+/// Makes an array again, with so many cells of one byte to a chunk, and two chunks of one letter.
 fn make_anew(object: &Object, chunk_size: u64, letter: u8) {
     let scope = now(&object.container);
     general::punch(object, &scope, 0).unwrap();
@@ -133,24 +133,24 @@ fn make_anew(object: &Object, chunk_size: u64, letter: u8) {
 
 /// The first letters of a chunk.
 fn letters(object: &Object, chunk: u64) -> String {
-    let part = Part { room: Some(8), ..records(b"0", 0, 8, 0) };
+    let part = AkeyRequest { capacity: Some(8), ..records(b"0", 0, 8, 0) };
     let dkey = (chunk + 1).to_le_bytes();
     let found = general::fetch(object, &now(&object.container), 0, &dkey, &[part]).unwrap();
     found[0].pieces.iter().flat_map(|(_, bytes)| bytes).map(|byte| char::from(*byte)).collect()
 }
 
 /// A call that changes an object.
-type Call<'c> = &'c dyn Fn(&Object) -> Result<()>;
+type ObjectCall<'c> = &'c dyn Fn(&Object) -> Result<()>;
 
 #[test]
 fn a_chunk_is_where_it_is_at_the_moment_when_it_is_changed_or_read() {
     const DKEY: [u8; 8] = 2_u64.to_le_bytes();
     let update = |object: &Object, flags| {
-        let part = Part { ranges: Some(vec![(0, 2), (4, 2)]), ..records(b"0", 0, 0, 1) };
+        let part = AkeyRequest { ranges: Some(vec![(0, 2), (4, 2)]), ..records(b"0", 0, 0, 1) };
         general::update(object, &now(&object.container), flags, &DKEY, &[(part, b"abcd".to_vec())])
     };
     let punch = |object: &Object, flags| general::punch_dkey(object, &now(&object.container), flags, &DKEY);
-    let calls: [(Call<'_>, &str); 4] = [
+    let calls: [(ObjectCall<'_>, &str); 4] = [
         (&|object| update(object, 0), "abxxcdxx"),
         (&|object| update(object, DAOS_COND_DKEY_UPDATE), "abxxcdxx"),
         (&|object| punch(object, 0), ""),
@@ -173,7 +173,7 @@ fn a_chunk_is_where_it_is_at_the_moment_when_it_is_changed_or_read() {
     let (container, hooked, other) = container();
     let (object, of_other) = (object_of(&container, ObjectType::Array), object_of(&other, ObjectType::Array));
     make_anew(&of_other, 16, b'o');
-    hooked.before_list(move || {
+    hooked.before(Call::List, move || {
         make_anew(&of_other, 32, b'x');
         update(&of_other, 0).unwrap();
     });
@@ -250,7 +250,8 @@ fn what_counts_is_flushed_also_where_it_was_committed() {
 fn a_single_value_and_records_do_not_mix_under_one_attribute_key() {
     let (container, _, _) = container();
     let object = object_of(&container, ObjectType::General);
-    let value = || (Part { akey: b"a", ranges: None, size: 5, flags: 0, room: None }, b"value".to_vec());
+    let value =
+        || (AkeyRequest { akey: b"a", ranges: None, size: 5, flags: 0, capacity: None }, b"value".to_vec());
     let update = |parts: &[_]| general::update(&object, &now(&container), 0, b"d", parts);
     let of_both = [value(), (records(b"a", 0, 1, 4), b"aaaa".to_vec())];
     assert_eq!(update(&of_both), Err(Der(DER_NO_PERM)), "in one update");
@@ -321,7 +322,7 @@ fn a_transaction_of_uncertain_outcome_says_so_and_ends() {
     ];
     for failure in failures {
         let (transaction, hooked, other) = pending();
-        hooked.fail_after_next_commit(failure());
+        hooked.fail_next(Call::Commit, failure());
         assert_eq!(transaction.commit(), Err(Der(DER_TX_UNCERTAIN)), "{}", failure());
         assert_eq!(seen(&other), Some(b"value".to_vec()), "it counts");
         assert_eq!(transaction.commit(), Err(Der(DER_TX_UNCERTAIN)), "it is not tried again");
@@ -362,7 +363,7 @@ fn a_commit_whose_flush_fails_is_uncertain_whatever_the_failure_is() {
         // More than 8 MiB are committed in pieces.
         let value = vec![b'v'; size];
         kv::put(&map, &scope, 0, b"key", &value).unwrap();
-        hooked.fail_next_flush(failure());
+        hooked.fail_next(Call::Flush, failure());
         assert_eq!(transaction.commit(), Err(Der(DER_TX_UNCERTAIN)));
         assert_eq!(seen(&other), Some(value), "it counts");
     }
@@ -372,7 +373,7 @@ fn a_commit_whose_flush_fails_is_uncertain_whatever_the_failure_is() {
 fn a_conditional_call_whose_flush_fails_is_not_reported_as_undone() {
     let (container, hooked, other) = container();
     let map = object_of(&container, ObjectType::KeyValue);
-    hooked.fail_next_flush(full());
+    hooked.fail_next(Call::Flush, full());
     let insert = kv::put(&map, &now(&container), DAOS_COND_KEY_INSERT, b"key", b"value");
     assert_eq!(insert, Err(Der(DER_IO)));
     assert_eq!(seen(&other), Some(b"value".to_vec()), "it counts");
@@ -382,11 +383,11 @@ fn a_conditional_call_whose_flush_fails_is_not_reported_as_undone() {
 fn a_snapshot_whose_flush_fails_is_reported_as_uncertain() {
     for failure in [full, broken, denied] {
         let (container, hooked, _) = container();
-        let handle = handles::add(Open::Container(Arc::clone(&container)));
-        hooked.fail_next_flush(failure());
+        let handle = container.add();
+        hooked.fail_next(Call::Flush, failure());
         assert_eq!(snapshots::create(handle, None), Err(Der(DER_TX_UNCERTAIN)));
         assert_eq!(snapshots::list(&container).unwrap().len(), 1, "there is one");
-        hooked.fail_next_flush(failure());
+        hooked.fail_next(Call::Flush, failure());
         let destroyed = snapshots::destroy(handle, 0, DAOS_EPOCH_MAX);
         assert_eq!(destroyed, Err(Der(DER_TX_UNCERTAIN)));
         assert_eq!(snapshots::list(&container), Ok(Vec::new()), "there is none any more");
@@ -409,7 +410,7 @@ fn a_snapshot_that_is_in_order_is_so_with_moments_of_other_threads() {
         })
     };
     let threads = [count(b"one"), count(b"two")];
-    let (mut told, mut in_order) = (Vec::new(), 0);
+    let (mut observed, mut in_order) = (Vec::new(), 0);
     while in_order < 50 || !threads.iter().all(|thread| thread.is_finished()) {
         let mut state = None;
         let make = |epoch: u64| {
@@ -418,11 +419,11 @@ fn a_snapshot_that_is_in_order_is_so_with_moments_of_other_threads() {
         };
         let (epoch, is_in_order) = epochs::snapshot(&container, 0, make).unwrap();
         in_order += usize::from(is_in_order);
-        told.extend(state.filter(|_| is_in_order).map(|state| (epoch, state)));
+        observed.extend(state.filter(|_| is_in_order).map(|state| (epoch, state)));
     }
-    told.extend(threads.into_iter().flat_map(|thread| thread.join().unwrap()));
-    told.sort_unstable();
-    assert!(told.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1 <= two[1].1));
+    observed.extend(threads.into_iter().flat_map(|thread| thread.join().unwrap()));
+    observed.sort_unstable();
+    assert!(observed.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1 <= two[1].1));
 }
 
 #[test]
@@ -441,7 +442,7 @@ fn of_two_epochs_of_a_container_the_later_never_stands_for_an_earlier_state() {
         })
     };
     let threads = [count(b"one"), count(b"two"), count(b"three")];
-    let mut told: Vec<_> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
-    told.sort_unstable();
-    assert!(told.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1 <= two[1].1));
+    let mut observed: Vec<_> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+    observed.sort_unstable();
+    assert!(observed.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1 <= two[1].1));
 }

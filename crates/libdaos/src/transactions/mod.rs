@@ -1,11 +1,11 @@
-//! Transactions: what a program writes in one is kept here until it commits, and what it reads is of one moment.
+//! Transactions: writes wait in memory for the commit, and reads are of one moment.
 //!
-//! A transaction's moment is that of its first operation. It reads the state of the container then, so not what it writes itself, and
-//! remembers what it read. Its commit counts only where nobody has changed any of that since. What must stay true:
-//! - Before the commit nobody sees anything of it, and of one that fails nobody ever does; where it is not known which it was,
-//!   `-DER_TX_UNCERTAIN` says so.
-//! - One that only reads needs nothing of the others, and its commit never fails.
-//! - Its operations are taken in the state OPEN only.
+//! The moment of a transaction is that of its first operation. It reads the state of the container at that moment, without its own writes,
+//! and records what it reads. The commit counts only if nothing that it read has changed since. What must stay true:
+//! - Nobody sees any of its writes before the commit, nor after one that failed. Where the outcome is uncertain the program gets
+//!   `-DER_TX_UNCERTAIN`.
+//! - The commit of a transaction that only reads never fails.
+//! - Operations are accepted in the state OPEN only.
 
 pub(crate) mod epochs;
 #[cfg(test)]
@@ -27,29 +27,29 @@ use crate::{
     abi::{constants::*, errors::*},
     containers::{self, Container},
     runtime::{
-        error::{Der, Result, invalid, refuse},
-        handles::{self, Open},
+        error::{Der, Result, invalid, refuse, uncertain_unless_refused},
+        handles,
     },
     transactions::{epochs::Moment, own_updates::OwnUpdates},
 };
 
-/// How many updates a transaction of a program's may have.
-const MOST_UPDATES: usize = 65_535;
-/// How many bytes of updates are committed in one piece, and how many updates at most a piece of a larger commit has.
-const MOST_AT_ONCE: usize = 8 << 20;
-const UPDATES_OF_A_PIECE: usize = 256;
+/// The most updates that a transaction of a program may have.
+const UPDATES_MAX: usize = 65_535;
+/// The most bytes of updates that are committed in one piece, and the most updates in a piece of a larger commit.
+const AT_ONCE_MAX: usize = 8 << 20;
+const PIECE_UPDATES_MAX: usize = 256;
 
 /// A transaction.
 #[derive(Debug)]
 pub(crate) struct Transaction {
     pub(crate) container: Arc<Container>,
     kind: Kind,
-    /// Whether a call that is in no transaction was made this one: its update is its commit.
+    /// Whether it stands for a single call outside of any transaction: its first update is its commit.
     is_of_call: bool,
     progress: Mutex<Progress>,
 }
 
-/// What a transaction may do.
+/// The access of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     ReadAndWrite,
@@ -67,24 +67,24 @@ enum Status {
     /// The commit failed with an error after which it may count.
     Uncertain,
     Aborted,
-    /// Another was faster; it may be restarted.
+    /// A conflict with another; it may be restarted.
     Failed,
     Restarting,
 }
 
-/// How far a transaction is. A restart begins with a new one.
+/// The progress of a transaction. A restart resets it.
 #[derive(Debug, Default)]
 struct Progress {
     status: Status,
     moment: Option<Moment>,
-    /// The state at its moment, once it must be told from the present one.
+    /// The state at its moment, once that differs from the present state.
     past: Option<Arc<dyn Handle>>,
     expected: BTreeSet<Expected>,
     updates: OwnUpdates,
     restarts: u32,
 }
 
-/// What a commit relies on of a cell.
+/// A condition of the commit on a cell.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Expected {
     object: ObjectId,
@@ -101,8 +101,8 @@ enum Expectation {
     Unchanged,
 }
 
-/// Commits; a large one in pieces, since what is in one piece counts as history that goes by while it is committed, of which what was read
-/// may have so much behind it and no more.
+/// Commits a transaction, a large one in pieces. The bytes of one piece count as history that passes during the commit, and an engine can
+/// only check reads that are followed by a limited amount of history.
 fn committed(
     container: &dyn Handle,
     transaction: &isotach_object::Transaction<'_>,
@@ -112,11 +112,11 @@ fn committed(
         Update::Write { data, .. } => data.len(),
         _ => 0,
     };
-    if transaction.updates.iter().map(size).sum::<usize>() <= MOST_AT_ONCE {
+    if transaction.updates.iter().map(size).sum::<usize>() <= AT_ONCE_MAX {
         return containers::commit(container, transaction);
     }
     let mut staging = container.staged_transactions()?.stage()?;
-    transaction.updates.chunks(UPDATES_OF_A_PIECE).try_for_each(|piece| staging.update(piece))?;
+    transaction.updates.chunks(PIECE_UPDATES_MAX).try_for_each(|piece| staging.update(piece))?;
     let epoch = staging.commit(&transaction.preconditions)?;
     containers::flush_committed(container).map(|()| epoch)
 }
@@ -136,37 +136,29 @@ impl Expected {
     }
 }
 
-/// The error of something that takes effect whole or not at all: `DER_TX_UNCERTAIN`, unless the engine says that nothing counts.
-pub(crate) fn uncertain_unless_refused(error: Error) -> Der {
-    match error.is_refusal() {
-        true => error.into(),
-        false => Der::logged(DER_TX_UNCERTAIN, &format!("the outcome is uncertain: {error}")),
-    }
-}
-
-/// Whether transactions can be had on a container.
-pub(crate) fn are_there(container: &Container) -> bool {
+/// Whether the engine of a container has transactions.
+pub(crate) fn are_supported(container: &Container) -> bool {
     let capabilities = container.inner.capabilities();
     capabilities.transactions && capabilities.snapshots
 }
 
-/// See `daos_tx_open`. Bytes are copied, whether or not the program asks for that.
+/// See `daos_tx_open`. Bytes are always copied, also with `DAOS_TF_ZERO_COPY`.
 pub(crate) fn open(container: u64, flags: u64) -> Result<u64> {
-    let container = handles::container(container)?;
+    let container = Container::get(container)?;
     if flags & !(DAOS_TF_RDONLY | DAOS_TF_ZERO_COPY) != 0 {
         return invalid("flags of daos_tx_open: DAOS_TF_RDONLY and DAOS_TF_ZERO_COPY are known");
     }
-    if !are_there(&container) {
+    if !are_supported(&container) {
         return refuse(DER_NOTSUPPORTED, "transactions: the engine of this pool has none");
     }
     let kind = if flags & DAOS_TF_RDONLY != 0 { Kind::Read } else { Kind::ReadAndWrite };
-    Ok(handles::add(Open::Transaction(Arc::new(Transaction::new(container, kind)))))
+    Ok(Transaction::new(container, kind).add())
 }
 
-/// See `daos_tx_open_snap`. Whether something is known of the epoch shows when something is read; but the state of a snapshot is opened at
-/// once, since it may be destroyed before.
+/// See `daos_tx_open_snap`. The first read reports an unknown epoch. The state of a snapshot is opened at once, since the snapshot may
+/// be destroyed before the first read.
 pub(crate) fn open_at(container: u64, epoch: u64) -> Result<u64> {
-    let container = handles::container(container)?;
+    let container = Container::get(container)?;
     if epoch == 0 || epoch == DAOS_EPOCH_MAX {
         return invalid("epoch 0, or the highest one, for a transaction");
     }
@@ -178,33 +170,46 @@ pub(crate) fn open_at(container: u64, epoch: u64) -> Result<u64> {
     if is_snapshot {
         transaction.past()?;
     }
-    Ok(handles::add(Open::Transaction(Arc::new(transaction))))
+    Ok(transaction.add())
 }
 
 /// See `daos_tx_close`.
 pub(crate) fn close(handle: u64) -> Result<()> {
-    if handles::transaction(handle)?.lock().status == Status::Committing {
+    if Transaction::get(handle)?.lock().status == Status::Committing {
         return refuse(DER_BUSY, "a transaction that is being committed");
     }
-    handles::remove(handle).map(drop)
+    handles::remove(handle)
 }
 
 impl Transaction {
+    /// The transaction behind a handle.
+    ///
+    /// # Errors
+    /// `DER_NO_HDL`.
+    pub(crate) fn get(handle: u64) -> Result<Arc<Self>> {
+        handles::get(handle, DAOS_HTYPE_TX)
+    }
+
+    fn add(self) -> u64 {
+        let container = Arc::clone(&self.container);
+        handles::add(DAOS_HTYPE_TX, Arc::new(self), Some(container))
+    }
+
     pub(crate) fn new(container: Arc<Container>, kind: Kind) -> Self {
         Self { container, kind, is_of_call: false, progress: Mutex::default() }
     }
 
-    /// One that a call is made which is in none. It is committed by its first update, of whose bytes no copy is made so.
+    /// A transaction for a single call. Its first update commits it, so the bytes of the update are not copied.
     pub(crate) fn of_call(container: Arc<Container>, kind: Kind) -> Self {
         Self { is_of_call: true, ..Self::new(container, kind) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Progress> {
-        // Each step leaves it whole.
+        // No panic can leave it half changed.
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins an operation: refuses it unless the transaction is open, and sees to it that the transaction has its moment.
+    /// Begins an operation, which needs an open transaction. The first one fixes the moment.
     fn begin(&self) -> Result<(MutexGuard<'_, Progress>, Moment)> {
         let mut progress = self.lock();
         if progress.status != Status::Open {
@@ -237,8 +242,8 @@ impl Transaction {
         act(&*self.past()?).or_else(|error| self.lost(&mut self.lock(), error))
     }
 
-    /// An error of reading the state at its moment. A purge may take that away, also when it was opened already: then the transaction
-    /// begins anew, but for one of a moment that the program has named.
+    /// An error of reading the state at its moment. A purge may remove that state, even if it is open: then the transaction must be
+    /// restarted, unless the program named the epoch.
     fn lost<T>(&self, progress: &mut Progress, error: Error) -> Result<T> {
         match (error, self.kind) {
             (Error::NotFound { what }, Kind::ReadAt(epoch)) => {
@@ -255,7 +260,7 @@ impl Transaction {
         }
     }
 
-    /// Takes part in a commit's conditions that these cells do not change.
+    /// Adds conditions to the commit.
     fn note_read(&self, cells: impl Iterator<Item = Expected>) -> Result<Moment> {
         let (mut progress, moment) = self.begin()?;
         if self.kind == Kind::ReadAndWrite {
@@ -271,7 +276,7 @@ impl Transaction {
         act: impl Fn(&dyn Handle) -> isotach_object::Result<T>,
     ) -> Result<T> {
         let moment = self.note_read(cells.iter().map(|cell| Expected::of(cell, Expectation::Unchanged)))?;
-        // As long as nothing was changed the present state is that of its moment, and costs less.
+        // While nothing has changed the present state is that of its moment, and it is cheaper to read.
         let present = &*self.container.inner;
         if self.lock().past.is_none() && present.epoch()? == moment.state {
             let found = act(present)?;
@@ -282,7 +287,7 @@ impl Transaction {
         self.read_past(act)
     }
 
-    /// What `act` reads of these cells into places of the program's, which it fills once.
+    /// As [`Transaction::read`], for an `act` that fills buffers of the program, and so may be called only once.
     pub(crate) fn read_once<T>(
         &self,
         cells: &[Cell<'_>],
@@ -292,12 +297,12 @@ impl Transaction {
         self.read_past(act)
     }
 
-    /// The commit is to count only while a cell holds something.
+    /// Makes the commit conditional on a cell that holds something.
     pub(crate) fn expect_present(&self, cell: &Cell<'_>) -> Result<()> {
         self.note_read([Expected::of(cell, Expectation::Present)].into_iter()).map(drop)
     }
 
-    /// Keeps updates for the commit, or commits them.
+    /// Adds updates to those that wait for the commit; commits them at once in a transaction for a single call.
     pub(crate) fn update(&self, updates: &[Update<'_>]) -> Result<()> {
         if self.kind != Kind::ReadAndWrite {
             return refuse(DER_NO_PERM, "an update in a transaction that only reads");
@@ -307,14 +312,14 @@ impl Transaction {
         if self.is_of_call {
             return self.decide(progress, updates.to_vec());
         }
-        if progress.updates.len() + updates.len() > MOST_UPDATES {
-            return refuse(DER_OVERFLOW, &format!("more than {MOST_UPDATES} updates in one transaction"));
+        if progress.updates.len() + updates.len() > UPDATES_MAX {
+            return refuse(DER_OVERFLOW, &format!("more than {UPDATES_MAX} updates in one transaction"));
         }
         updates.iter().for_each(|update| progress.updates.add(update));
         Ok(())
     }
 
-    /// As [`Transaction::update`], if conditions hold after the updates before; gives the number of the first that does not.
+    /// As [`Transaction::update`], if the preconditions hold after the earlier updates. Returns the index of the first that does not.
     pub(crate) fn update_if(
         &self,
         preconditions: &[Precondition<'_>],
@@ -328,20 +333,20 @@ impl Transaction {
         self.update(updates).map(|()| None)
     }
 
-    /// The first of conditions that does not hold after the updates so far. Where these do not decide, the state at its moment does, and the
-    /// commit relies on it: also on what made a condition fail.
+    /// The index of the first precondition that does not hold after the earlier updates. Where these do not decide, the state at its moment
+    /// does, and becomes a condition of the commit, also where the precondition fails.
     fn first_failing(&self, preconditions: &[Precondition<'_>]) -> Result<Option<usize>> {
         let cells: Vec<Cell<'_>> = preconditions.iter().map(Precondition::cell).collect();
-        let own: Vec<Option<bool>> = self.own(|own| cells.iter().map(|cell| own.is_there(cell)).collect())?;
+        let own: Vec<Option<bool>> = self.own(|own| cells.iter().map(|cell| own.exists(cell)).collect())?;
         let sizes = self.read(&[], |state| state.size_many(&cells))?;
         let (mut relied_on, mut failing) = (Vec::new(), None);
         for (at, condition) in preconditions.iter().enumerate() {
-            let is_there = own[at].unwrap_or(sizes[at].is_some());
+            let exists = own[at].unwrap_or(sizes[at].is_some());
             if own[at].is_none() {
-                let what = if is_there { Expectation::Present } else { Expectation::Absent };
+                let what = if exists { Expectation::Present } else { Expectation::Absent };
                 relied_on.push(Expected::of(&cells[at], what));
             }
-            if is_there == matches!(condition, Precondition::Absent(_)) {
+            if exists == matches!(condition, Precondition::Absent(_)) {
                 failing = Some(at);
                 break;
             }
@@ -358,7 +363,7 @@ impl Transaction {
 
     /// See `daos_tx_commit`.
     pub(crate) fn commit(&self) -> Result<()> {
-        self.container.check_there()?;
+        self.container.check_exists()?;
         let mut progress = self.lock();
         match progress.status {
             Status::Open => {}
@@ -371,11 +376,11 @@ impl Transaction {
         self.decide(progress, updates.all().collect())
     }
 
-    /// Commits updates, under the condition that what was read is still so.
+    /// Commits updates on the condition that what was read has not changed.
     fn decide(&self, mut progress: MutexGuard<'_, Progress>, updates: Vec<Update<'_>>) -> Result<()> {
         let expected = std::mem::take(&mut progress.expected);
         let moment = progress.moment.filter(|_| !updates.is_empty());
-        // What only read did so at its moment, and that is all there is to it.
+        // A transaction without updates has read one state, so there is nothing to decide.
         let Some(moment) = moment else {
             progress.status = Status::Committed;
             return Ok(());
@@ -387,7 +392,7 @@ impl Transaction {
             committed(&*self.container.inner, &isotach_object::Transaction { preconditions, updates });
         let mut progress = self.lock();
         (progress.status, progress.moment) = match &outcome {
-            // Others may have been told of later states by now, so it is the present one that the epoch stands for.
+            // Other threads may know later states by now, so the epoch stands for the present one.
             Ok(_) if self.is_of_call => (Status::Committed, None),
             Ok(_) => (Status::Committed, epochs::moment(&self.container).ok()),
             Err(Error::Conflict { .. }) => (Status::Failed, None),
@@ -416,7 +421,7 @@ impl Transaction {
         }
     }
 
-    /// See `daos_tx_restart`: waits a little, by chance and longer each time, so that those who met do not meet again.
+    /// See `daos_tx_restart`: waits for a random time that grows with each restart.
     pub(crate) fn restart(&self) -> Result<()> {
         let mut progress = self.lock();
         if progress.status != Status::Failed {
@@ -430,13 +435,13 @@ impl Transaction {
         Ok(())
     }
 
-    /// See `daos_tx_hdl2epoch`: the epoch that it reads at; after a commit that of what it wrote.
+    /// See `daos_tx_hdl2epoch`: the epoch at which it reads; after a commit that of its writes.
     pub(crate) fn epoch(&self) -> Result<u64> {
         match (self.kind, self.lock().moment) {
             (Kind::ReadAt(epoch), _) => Ok(epoch),
             (_, None) => Err(Der(DER_UNINIT)),
             (_, Some(moment)) => {
-                epochs::tell(&self.container, moment);
+                epochs::remember(&self.container, moment);
                 Ok(moment.epoch)
             }
         }

@@ -1,5 +1,5 @@
-//! The updates of a transaction that wait for its commit, and what they make of cells and distribution keys: conditions of later ones are
-//! on this.
+//! The updates of a transaction that wait for its commit, and their effect on cells and distribution keys. Conditions of later updates depend
+//! on it.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -8,16 +8,16 @@ use std::{
 
 use isotach_object::{Cell, ObjectId, OwnedUpdate, Update};
 
-/// What updates make of a distribution key.
+/// The effect of updates on a distribution key.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct OwnDkey {
-    /// Whether something is under it, where the updates alone say so.
-    pub(crate) is_there: Option<bool>,
-    /// Else: the attribute keys that are removed.
+    /// Whether it holds something, where the updates alone decide.
+    pub(crate) exists: Option<bool>,
+    /// Otherwise the attribute keys that are removed.
     pub(crate) removed: BTreeSet<Vec<u8>>,
 }
 
-/// What lies in a cell.
+/// The content of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
     Nothing,
@@ -25,7 +25,7 @@ pub(crate) enum Content {
     Records,
 }
 
-/// What an update is found by.
+/// The key by which an update is found.
 #[derive(Debug, Hash)]
 enum Name<'k> {
     /// The cell that it changes.
@@ -42,7 +42,7 @@ enum Name<'k> {
 #[derive(Debug, Default)]
 pub(crate) struct OwnUpdates {
     all: Vec<OwnedUpdate>,
-    /// The places of updates by hashes of their names: two names may have one hash, so who finds an update looks at it.
+    /// The positions of updates by hashes of their names. Two names may have the same hash, so a found update must be compared.
     places: HashMap<u64, Vec<usize>>,
 }
 
@@ -55,7 +55,7 @@ impl OwnUpdates {
         self.all.iter().map(OwnedUpdate::update)
     }
 
-    /// Adds one behind the others.
+    /// Appends an update.
     pub(crate) fn add(&mut self, update: &Update<'_>) {
         match *update {
             Update::Put { cell, .. }
@@ -72,19 +72,19 @@ impl OwnUpdates {
         self.all.push(OwnedUpdate::of(update));
     }
 
-    /// Gives the update that comes next a name.
+    /// Adds a name for the update that is appended next.
     fn name(&mut self, name: &Name<'_>) {
         let hash = self.places.hasher().hash_one(name);
         self.places.entry(hash).or_default().push(self.all.len());
     }
 
-    /// The updates with a name, and perhaps others, and their places; the last comes first.
+    /// The updates with a name, and possibly others, with their positions; the last comes first.
     fn named<'s>(&'s self, name: &Name<'_>) -> impl Iterator<Item = (usize, Update<'s>)> + use<'s> {
         let places = self.places.get(&self.places.hasher().hash_one(name)).map_or(&[][..], Vec::as_slice);
         places.iter().rev().map(|place| (*place, self.all[*place].update()))
     }
 
-    /// Where a distribution key was last removed, by itself or with its object.
+    /// The position at which a distribution key was last removed, by itself or with its object.
     fn removal(&self, object: ObjectId, dkey: &[u8]) -> Option<usize> {
         let last = |name: Name<'_>, removal: Update<'_>| {
             self.named(&name).find(|(_, update)| *update == removal).map(|(place, _)| place)
@@ -93,8 +93,8 @@ impl OwnUpdates {
         of_dkey.max(last(Name::Object(object), Update::Destroy { object }))
     }
 
-    /// What the last update of a cell that says something says; where none has since it was removed with its distribution key or object,
-    /// it is what `removed` says.
+    /// What `says` returns for the last update of a cell for which it returns something. If the cell was removed since, with its distribution
+    /// key or object, it is `removed`.
     fn last<T>(&self, cell: &Cell<'_>, removed: T, says: impl Fn(Update<'_>) -> Option<T>) -> Option<T> {
         let removal = self.removal(cell.object, cell.dkey);
         let since = self.named(&Name::Cell(*cell)).take_while(|(place, _)| Some(*place) > removal);
@@ -103,8 +103,8 @@ impl OwnUpdates {
         said.or_else(|| removal.map(|_| removed))
     }
 
-    /// Whether a cell holds something, where the updates alone say so.
-    pub(crate) fn is_there(&self, cell: &Cell<'_>) -> Option<bool> {
+    /// Whether a cell holds something, where the updates alone decide.
+    pub(crate) fn exists(&self, cell: &Cell<'_>) -> Option<bool> {
         self.last(cell, false, |update| match update {
             Update::Put { .. } | Update::Write { .. } | Update::SetSize { .. } => Some(true),
             Update::Remove { .. } => Some(false),
@@ -112,7 +112,7 @@ impl OwnUpdates {
         })
     }
 
-    /// What is in a cell, where the updates alone say so.
+    /// The content of a cell, where the updates alone decide.
     pub(crate) fn content(&self, cell: &Cell<'_>) -> Option<Content> {
         self.last(cell, Content::Nothing, |update| match update {
             Update::Put { .. } => Some(Content::Value),
@@ -122,7 +122,7 @@ impl OwnUpdates {
         })
     }
 
-    /// Whether a byte of an array is written, where the updates say so.
+    /// Whether a byte of an array is written, where the updates decide.
     pub(crate) fn is_written(&self, array: &Cell<'_>, byte: u64) -> Option<bool> {
         let meets = |offset, length| offset <= byte && byte - offset < length;
         self.last(array, false, |update| match update {
@@ -133,7 +133,7 @@ impl OwnUpdates {
         })
     }
 
-    /// The single value of a cell, or that there is none, where the updates say so.
+    /// The single value of a cell, or none, where the updates decide.
     pub(crate) fn value(&self, cell: &Cell<'_>) -> Option<Option<Vec<u8>>> {
         self.last(cell, None, |update| match update {
             Update::Put { value, .. } => Some(Some(value.to_vec())),
@@ -142,7 +142,7 @@ impl OwnUpdates {
         })
     }
 
-    /// What the updates make of a distribution key.
+    /// The effect of the updates on a distribution key.
     pub(crate) fn dkey(&self, object: ObjectId, dkey: &[u8]) -> OwnDkey {
         let removal = self.removal(object, dkey);
         let mut removed = BTreeSet::new();
@@ -157,17 +157,17 @@ impl OwnUpdates {
                 Update::Remove { .. } => drop(removed.insert(cell.akey.to_vec())),
                 Update::Punch { .. } => {}
                 _ if removed.contains(cell.akey) => {}
-                _ => return OwnDkey { is_there: Some(true), ..OwnDkey::default() },
+                _ => return OwnDkey { exists: Some(true), ..OwnDkey::default() },
             }
         }
         match removal {
-            Some(_) => OwnDkey { is_there: Some(false), ..OwnDkey::default() },
-            None => OwnDkey { is_there: None, removed },
+            Some(_) => OwnDkey { exists: Some(false), ..OwnDkey::default() },
+            None => OwnDkey { exists: None, removed },
         }
     }
 }
 
-/// The cell that an update is of.
+/// The cell that an update changes.
 fn cell_of<'u>(update: &Update<'u>) -> Option<Cell<'u>> {
     match *update {
         Update::Put { cell, .. }
@@ -204,14 +204,14 @@ mod tests {
     #[test]
     fn the_last_update_of_a_cell_says_whether_it_is_there() {
         let cell = Cell::general(OBJECT, b"d", b"a");
-        let is_there = |updates: &[Update<'_>]| all(updates).is_there(&cell);
-        assert_eq!(is_there(&[put(b"b"), remove(b"b")]), None);
-        assert_eq!(is_there(&[remove(b"a"), put(b"a"), remove(b"b")]), Some(true));
+        let exists = |updates: &[Update<'_>]| all(updates).exists(&cell);
+        assert_eq!(exists(&[put(b"b"), remove(b"b")]), None);
+        assert_eq!(exists(&[remove(b"a"), put(b"a"), remove(b"b")]), Some(true));
         let object = Update::Destroy { object: OBJECT };
-        assert_eq!(is_there(&[put(b"a"), object]), Some(false));
+        assert_eq!(exists(&[put(b"a"), object]), Some(false));
         let dkey = Update::RemoveDkey { object: OBJECT, dkey: b"d" };
-        assert_eq!(is_there(&[put(b"a"), dkey]), Some(false));
-        assert_eq!(is_there(&[dkey, put(b"a"), object, put(b"a")]), Some(true));
+        assert_eq!(exists(&[put(b"a"), dkey]), Some(false));
+        assert_eq!(exists(&[dkey, put(b"a"), object, put(b"a")]), Some(true));
     }
 
     #[test]
@@ -241,12 +241,12 @@ mod tests {
     #[test]
     fn a_distribution_key_is_there_by_what_was_put_and_not_removed() {
         let found = |updates: &[Update<'_>]| all(updates).dkey(OBJECT, b"d");
-        assert_eq!(found(&[put(b"a"), put(b"b"), remove(b"b")]).is_there, Some(true));
+        assert_eq!(found(&[put(b"a"), put(b"b"), remove(b"b")]).exists, Some(true));
         let removed = BTreeSet::from([b"a".to_vec()]);
-        assert_eq!(found(&[put(b"a"), remove(b"a")]), OwnDkey { is_there: None, removed });
+        assert_eq!(found(&[put(b"a"), remove(b"a")]), OwnDkey { exists: None, removed });
         let gone = Update::RemoveDkey { object: OBJECT, dkey: b"d" };
-        assert_eq!(found(&[gone, remove(b"a")]).is_there, Some(false));
-        assert_eq!(found(&[gone, put(b"a")]).is_there, Some(true));
+        assert_eq!(found(&[gone, remove(b"a")]).exists, Some(false));
+        assert_eq!(found(&[gone, put(b"a")]).exists, Some(true));
         assert_eq!(found(&[]), OwnDkey::default());
     }
 }

@@ -1,4 +1,4 @@
-//! Trying again what lost against another.
+//! Retrying an operation after a conflict.
 
 use std::time::{Duration, Instant};
 
@@ -9,14 +9,14 @@ use crate::{
     runtime::error::{Der, Result, refuse},
 };
 
-/// How long something is tried that others always are faster than.
+/// How long an operation is retried.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Does something until nobody else was faster, which it tells by `DER_TX_RESTART`.
+/// Repeats `act` as long as it fails with `DER_TX_RESTART`, which stands for a conflict.
 ///
 /// # Errors
-/// `DER_AGAIN` when it was tried for long; at once whatever else `act` fails with.
-pub(crate) fn until_first<T>(act: impl FnMut() -> Result<T>) -> Result<T> {
+/// `DER_AGAIN` after [`LONGEST`]; any other error of `act` at once.
+pub(crate) fn retry_conflicts<T>(act: impl FnMut() -> Result<T>) -> Result<T> {
     within(LONGEST, act)
 }
 
@@ -27,7 +27,7 @@ fn within<T>(longest: Duration, mut act: impl FnMut() -> Result<T>) -> Result<T>
         attempts += 1;
         match act() {
             Err(Der(DER_TX_RESTART)) if begun.elapsed() < longest => backoff.pause(attempts, Duration::MAX),
-            Err(Der(DER_TX_RESTART)) => return refuse(DER_AGAIN, "others always were faster"),
+            Err(Der(DER_TX_RESTART)) => return refuse(DER_AGAIN, "conflicts with others for too long"),
             done => return done,
         }
     }
@@ -38,14 +38,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_loses_is_tried_again_up_to_an_end_that_is_no_restart() {
+    fn a_conflict_is_retried_for_a_time_and_then_reported_as_another_error() {
         let mut attempts = 0;
         let mut lose = |until| {
             attempts += 1;
             if attempts < until { Err(Der(DER_TX_RESTART)) } else { Ok(attempts) }
         };
-        assert_eq!(until_first(|| lose(5)), Ok(5));
+        assert_eq!(retry_conflicts(|| lose(5)), Ok(5));
         assert_eq!(within(Duration::ZERO, || Err::<(), _>(Der(DER_TX_RESTART))), Err(Der(DER_AGAIN)));
-        assert_eq!(until_first(|| Err::<(), _>(Der(DER_EXIST))), Err(Der(DER_EXIST)));
+        assert_eq!(retry_conflicts(|| Err::<(), _>(Der(DER_EXIST))), Err(Der(DER_EXIST)));
     }
 }

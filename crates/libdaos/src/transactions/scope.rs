@@ -1,4 +1,4 @@
-//! Where an operation takes place: in a container as it is now, or in a transaction. Operations on objects reach the engine by this only, so
+//! The scope of an operation: a container as it is now, or a transaction. Operations on objects reach the engine only through a scope, so
 //! each is written once.
 
 use std::sync::Arc;
@@ -7,20 +7,17 @@ use isotach_object::{ArrayRead, Cell, Container as Handle, Precondition, Update}
 
 use crate::{
     containers::Container,
-    runtime::{
-        error::{Result, invalid},
-        handles,
-    },
-    transactions::{self, Kind, Transaction, epochs, own_updates::OwnUpdates, retry::until_first},
+    runtime::error::{Result, invalid},
+    transactions::{self, Kind, Transaction, epochs, own_updates::OwnUpdates, retry::retry_conflicts},
 };
 
-/// How often the present state is looked at for something that must be of one moment.
-const MOST_LOOKS: usize = 10;
+/// How many times the present state is read before a consistent read turns to a state of the past.
+const LOOKS_MAX: usize = 10;
 
-/// Up to so many bytes of arrays are copied when a transaction reads them, so that they need not be read from the past: that costs more.
-const MOST_COPIED: usize = 1 << 20;
+/// The most bytes of arrays that a transaction reads through a copy, which lets it use the present state. Reading the past costs more.
+const COPIED_MAX: usize = 1 << 20;
 
-/// Where an operation takes place.
+/// The scope of an operation.
 #[derive(Debug, Clone)]
 pub(crate) struct Scope {
     pub(crate) container: Arc<Container>,
@@ -38,11 +35,11 @@ impl Scope {
     /// # Errors
     /// `DER_NO_HDL`; `DER_INVAL` for a transaction of another container.
     pub(crate) fn of(container: Arc<Container>, transaction: u64) -> Result<Self> {
-        container.check_there()?;
+        container.check_exists()?;
         if transaction == 0 {
             return Ok(Self::present(container));
         }
-        let transaction = handles::transaction(transaction)?;
+        let transaction = Transaction::get(transaction)?;
         match transaction.container.is_same(&container) {
             true => Ok(Self { container, transaction: Some(transaction) }),
             false => invalid("a transaction of another container"),
@@ -66,14 +63,14 @@ impl Scope {
         }
     }
 
-    /// Reads bytes into places of the program's.
+    /// Reads bytes into buffers of the program.
     pub(crate) fn read_into(&self, reads: &mut [ArrayRead<'_>]) -> Result<()> {
         let Some(transaction) = &self.transaction else {
             return Ok(read_up_to_end(&*self.container.inner, reads)?);
         };
         let mut cells: Vec<Cell<'_>> = reads.iter().map(|read| read.cell).collect();
         cells.dedup();
-        if reads.iter().map(|read| read.buffer.len()).sum::<usize>() > MOST_COPIED {
+        if reads.iter().map(|read| read.buffer.len()).sum::<usize>() > COPIED_MAX {
             return transaction.read_once(&cells, |state| state.read_many(reads));
         }
         let found = transaction.read(&cells, |state| copies(state, reads))?;
@@ -89,17 +86,17 @@ impl Scope {
         self.read(&[cell], |state| Ok(state.get_many(&[cell])?.pop().flatten()))
     }
 
-    /// How many bytes a cell has.
+    /// The size of a cell in bytes.
     pub(crate) fn size(&self, cell: Cell<'_>) -> Result<Option<u64>> {
         self.read(&[cell], |state| Ok(state.size_many(&[cell])?.pop().flatten()))
     }
 
-    /// What follows is right only as long as a cell holds something. Outside of a transaction nobody can see to that.
+    /// Makes the commit conditional on a cell that holds something. Does nothing outside of a transaction.
     pub(crate) fn expect_present(&self, cell: &Cell<'_>) -> Result<()> {
         self.transaction.as_ref().map_or(Ok(()), |transaction| transaction.expect_present(cell))
     }
 
-    /// What `look` finds in the updates so far that wait for a commit. Reads do not see them; what later updates depend on does.
+    /// What `look` finds in the updates that wait for the commit. Reads do not see these; conditions of later updates do.
     pub(crate) fn own<T>(&self, look: impl FnOnce(&OwnUpdates) -> T) -> Result<T> {
         match &self.transaction {
             None => Ok(look(&OwnUpdates::default())),
@@ -107,7 +104,7 @@ impl Scope {
         }
     }
 
-    /// Does updates, or keeps them for the commit.
+    /// Applies updates, or adds them to those that wait for the commit.
     pub(crate) fn update(&self, updates: &[Update<'_>]) -> Result<()> {
         match &self.transaction {
             None => self.container.update(updates),
@@ -115,7 +112,7 @@ impl Scope {
         }
     }
 
-    /// As [`Scope::update`], if conditions hold; gives the number of the first that does not.
+    /// As [`Scope::update`], if all preconditions hold. Returns the index of the first that does not.
     pub(crate) fn update_if(
         &self,
         preconditions: &[Precondition<'_>],
@@ -135,52 +132,52 @@ impl Scope {
         self.transaction.as_ref().map_or_else(|| Ok(epochs::next()), |transaction| transaction.epoch())
     }
 
-    /// What `act` reads is of one moment, where the engine has transactions.
-    pub(crate) fn at_one_moment<T>(&self, act: impl Fn(&Self) -> Result<T>) -> Result<T> {
+    /// Runs `act` so that all its reads are of one moment, on an engine with transactions.
+    pub(crate) fn consistent_read<T>(&self, act: impl Fn(&Self) -> Result<T>) -> Result<T> {
         if !self.can_begin() {
             return act(self);
         }
-        // The present state costs less than one of the past. It is the same as long as nobody changes anything.
+        // The present state is cheaper to read than one of the past, and consistent while nothing changes.
         let present = &*self.container.inner;
-        for _ in 0..MOST_LOOKS {
+        for _ in 0..LOOKS_MAX {
             let before = present.epoch()?;
             let found = act(self);
             if present.epoch()? == before {
                 return found;
             }
         }
-        self.frozen(act)
+        self.snapshot_read(act)
     }
 
-    /// As [`Scope::at_one_moment`], for few reads, since a state of the past costs more to read.
-    pub(crate) fn frozen<T>(&self, act: impl FnMut(&Self) -> Result<T>) -> Result<T> {
-        self.inside(Kind::Read, act)
+    /// As [`Scope::consistent_read`], from a state of the past at once. For few reads, since these cost more.
+    pub(crate) fn snapshot_read<T>(&self, act: impl FnMut(&Self) -> Result<T>) -> Result<T> {
+        self.in_own_transaction(Kind::Read, act)
     }
 
-    /// What `act` reads is as it is when its update counts, of which there is one at most, where the engine has transactions.
-    pub(crate) fn together<T>(&self, act: impl FnMut(&Self) -> Result<T>) -> Result<T> {
-        self.inside(Kind::ReadAndWrite, act)
+    /// Runs `act`, whose one update counts only if its reads still hold then, on an engine with transactions.
+    pub(crate) fn atomic<T>(&self, act: impl FnMut(&Self) -> Result<T>) -> Result<T> {
+        self.in_own_transaction(Kind::ReadAndWrite, act)
     }
 
-    /// Whether an operation here may be made a transaction of its own.
+    /// Whether an operation in this scope can get a transaction of its own.
     fn can_begin(&self) -> bool {
-        self.transaction.is_none() && transactions::are_there(&self.container)
+        self.transaction.is_none() && transactions::are_supported(&self.container)
     }
 
-    /// Does something in a transaction of its own, again as long as others are faster; where there can be none, as it is.
-    fn inside<T>(&self, kind: Kind, mut act: impl FnMut(&Self) -> Result<T>) -> Result<T> {
+    /// Runs `act` in a transaction of its own, and repeats it on conflicts; without one where there can be none.
+    fn in_own_transaction<T>(&self, kind: Kind, mut act: impl FnMut(&Self) -> Result<T>) -> Result<T> {
         if !self.can_begin() {
             return act(self);
         }
-        until_first(|| {
+        retry_conflicts(|| {
             let transaction = Transaction::of_call(Arc::clone(&self.container), kind);
             act(&Self::within(&self.container, &Arc::new(transaction)))
         })
     }
 }
 
-/// Reads bytes, and leaves alone what of the buffers is behind the end of a cell. An engine without transactions learns where that is together
-/// with the bytes, and may put there what was cut off.
+/// Reads bytes, and leaves the buffers unchanged behind the end of a cell. An engine without transactions may fill them there with bytes that
+/// were just cut off, so there the size is read first.
 fn read_up_to_end(state: &dyn Handle, reads: &mut [ArrayRead<'_>]) -> isotach_object::Result<()> {
     if state.capabilities().transactions {
         return state.read_many(reads);
@@ -204,7 +201,7 @@ fn read_up_to_end(state: &dyn Handle, reads: &mut [ArrayRead<'_>]) -> isotach_ob
     Ok(())
 }
 
-/// The bytes that reads find.
+/// Copies of the bytes of reads.
 fn copies(state: &dyn Handle, reads: &[ArrayRead<'_>]) -> isotach_object::Result<Vec<Vec<u8>>> {
     let mut buffers: Vec<Vec<u8>> = reads.iter().map(|read| vec![0; read.buffer.len()]).collect();
     let places = reads.iter().zip(&mut buffers);

@@ -35,7 +35,7 @@ impl Bench {
         Self(folder)
     }
 
-    /// Compiles sources against the header, with the library; gives the program.
+    /// Compiles sources against the header, with the library; returns the program.
     pub(crate) fn compile(&self, name: &str, sources: &[&str]) -> PathBuf {
         let program = self.0.path().join(name);
         let mut compiler = Command::new(env::var_os("CC").unwrap_or_else(|| "cc".into()));

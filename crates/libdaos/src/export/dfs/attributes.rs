@@ -1,11 +1,11 @@
-//! What `stat` tells, and changing it.
+//! Reading and changing the attributes of `stat`.
 
 use std::ffi::{c_char, c_int};
 
 use super::{Mounted, Opened, as_c, both, done, name_or_none, number, system};
 use crate::{
     abi::dfs::*,
-    dfs::{self, Change, Errno, Time},
+    dfs::{self, AttributeChange, Errno, Time},
     export::{out, place},
 };
 
@@ -61,7 +61,7 @@ pub(in crate::export) unsafe extern "C" fn dfs_chown(
     done(|| dfs::chown(&*system(mounted)?, number(parent), unsafe { name_or_none(entry) }, owner, flags))
 }
 
-/// The time of the last access is not kept, so setting it does nothing.
+/// The time of the last access is not stored, so setting it does nothing.
 #[unsafe(no_mangle)]
 pub(in crate::export) unsafe extern "C" fn dfs_osetattr(
     mounted: Mounted,
@@ -85,7 +85,7 @@ pub(in crate::export) unsafe extern "C" fn dfs_osetattr(
         }
         let has = |flag: c_int| flags & flag != 0;
         let modified = Time { seconds: stat.st_mtime as u64, nanoseconds: stat.st_mtime_nsec as u64 };
-        let change = Change {
+        let change = AttributeChange {
             mode: has(DFS_SET_ATTR_MODE).then_some(stat.st_mode),
             modified: has(DFS_SET_ATTR_MTIME).then_some(modified),
             user: has(DFS_SET_ATTR_UID).then_some(stat.st_uid),

@@ -1,4 +1,4 @@
-//! Making, removing, moving and exchanging entries.
+//! Creating, removing, moving and exchanging entries.
 
 use std::ffi::{c_char, c_int};
 
@@ -7,7 +7,7 @@ use isotach_object::ObjectId;
 use super::{Mounted, Opened, done, name, number, system};
 use crate::{abi::types::daos_obj_id_t, dfs, export::out_or_none};
 
-/// Tells the id of what is gone, if somebody wants to know.
+/// Reports the id of the removed object, if requested.
 ///
 /// # Safety
 /// OUT for `id`.

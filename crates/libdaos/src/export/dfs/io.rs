@@ -10,10 +10,10 @@ use crate::{
     objects::arrays::Range,
 };
 
-/// An open file, and the file system that it is in.
+/// An open file and its file system.
 type Checked = (Arc<FileSystem>, Arc<Node>);
 
-/// Does what a function is for after a look at its arguments: what is wrong with these is told by the call, and the event is not begun.
+/// Checks the arguments of a function, then calls it. The call itself reports wrong arguments, and the event does not begin.
 fn answer_after<T>(
     event: *mut daos_event_t,
     check: impl FnOnce() -> Result<T>,
@@ -56,12 +56,12 @@ unsafe fn ranges(described: *mut dfs_iod_t) -> Result<Vec<Range>> {
     Ok(ranges.iter().map(|range| (range.rg_idx, range.rg_len)).collect())
 }
 
-/// The range from an offset on that vectors have room for.
+/// The range that vectors cover from an offset on.
 fn range(offset: u64, vectors: &[d_iov_t]) -> Range {
     (offset, vectors.iter().fold(0, |sum, vector| sum.saturating_add(vector.iov_len)))
 }
 
-/// Reads ranges; how many bytes there were.
+/// Reads ranges and reports the number of bytes.
 ///
 /// # Safety
 /// OUT for `size`, BUFFER for each vector.
@@ -103,7 +103,7 @@ pub(in crate::export) unsafe extern "C" fn dfs_read(
     })
 }
 
-/// Without ranges the buffers and the size are left alone.
+/// A call without ranges changes neither the buffers nor the size.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_readx(
     mounted: Mounted,
@@ -146,7 +146,7 @@ pub(in crate::export) unsafe extern "C" fn dfs_write(
     })
 }
 
-/// Without ranges the buffers are left alone.
+/// A call without ranges reads no buffers.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_writex(
     mounted: Mounted,
@@ -175,7 +175,8 @@ unsafe extern "C" fn dfs_get_size(mounted: Mounted, opened: Opened, size: *mut u
         let (_, node) = both(mounted, opened)?;
         // SAFETY: OUT for `size`.
         let size = unsafe { out(size) }?;
-        size.set(node.file()?.bytes.size()?);
+        let file = node.file()?;
+        size.set(file.array.size(&file.scope)?);
         Ok(())
     })
 }

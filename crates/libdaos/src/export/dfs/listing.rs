@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// What a program has called for each entry.
+/// A program's callback for each entry.
 type Callback = unsafe extern "C" fn(Mounted, Opened, *const c_char, *mut c_void) -> c_int;
 
 #[unsafe(no_mangle)]
@@ -41,7 +41,7 @@ unsafe extern "C" fn dfs_readdirplus(
     done(|| unsafe { read(mounted, opened, anchor, count, entries, stats) })
 }
 
-/// Gives entries by their names, as many as there is room for, and what `stat` tells where that is wanted.
+/// Lists the names of as many entries as fit, with their attributes if requested.
 ///
 /// # Safety
 /// STRUCT for `anchor` and `count`, LIST for `entries` and `stats`, of `count` each.
@@ -56,25 +56,25 @@ unsafe fn read(
     let (system, node) = both(mounted, opened)?;
     // SAFETY: STRUCT for `anchor` and `count`.
     let (anchor, count) = unsafe { (place(anchor)?, place(count)?) };
-    let room = *count as usize;
-    if room > 0 && entries.is_null() {
+    let capacity = *count as usize;
+    if capacity > 0 && entries.is_null() {
         return Err(Errno(libc::EINVAL));
     }
     let mut filled = 0;
-    while filled < room && anchor.da_type != DAOS_ANCHOR_TYPE_EOF {
-        let page = dfs::list(&node, &unpacked(anchor)?, room - filled)?;
+    while filled < capacity && anchor.da_type != DAOS_ANCHOR_TYPE_EOF {
+        let page = dfs::list(&node, &unpacked(anchor)?, capacity - filled)?;
         for name in page.keys() {
             if !stats.is_null() {
                 match dfs::stat(&system, number(opened), Some(name)) {
                     // SAFETY: LIST for `stats`, which is not null: `filled` is less than `count`.
                     Ok(stat) => unsafe { stats.add(filled).write(as_c(&stat)) },
-                    // Removed meanwhile.
+                    // Removed since the listing.
                     Err(Errno(libc::ENOENT)) => continue,
                     Err(error) => return Err(error),
                 }
             }
             let name = [dfs::name_of(name)?, &[0]].concat();
-            // SAFETY: LIST for `entries`, which is not null: `filled` is less than `count`. A name is no longer than `d_name` has room for.
+            // SAFETY: LIST for `entries`, which is not null: `filled` is less than `count`. A name is no longer than `d_name` has space for.
             unsafe {
                 let place = (&raw mut (*entries.add(filled)).d_name).cast::<u8>();
                 std::ptr::copy_nonoverlapping(name.as_ptr(), place, name.len());
@@ -87,7 +87,7 @@ unsafe fn read(
     Ok(())
 }
 
-/// Calls a function for each entry, until there were so many, or their names have so many bytes. What it gives other than 0 ends it.
+/// Calls a function for each entry, up to a number of entries and of bytes of names. A result other than 0 ends the listing.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_iterate(
     mounted: Mounted,
@@ -102,10 +102,10 @@ unsafe extern "C" fn dfs_iterate(
         let (_, node) = both(mounted, opened)?;
         // SAFETY: STRUCT for `anchor` and `count`.
         let (anchor, count) = unsafe { (place(anchor)?, place(count)?) };
-        let (room, mut filled, mut left) = (*count as usize, 0, size);
-        while filled < room && left > 0 && anchor.da_type != DAOS_ANCHOR_TYPE_EOF {
+        let (capacity, mut filled, mut left) = (*count as usize, 0, size);
+        while filled < capacity && left > 0 && anchor.da_type != DAOS_ANCHOR_TYPE_EOF {
             let list = |from: &_, limit| dfs::list(&node, from, limit);
-            let page = match fitting(room - filled, left, &unpacked(anchor)?, list)? {
+            let page = match fitting(capacity - filled, left, &unpacked(anchor)?, list)? {
                 Ok(page) => page,
                 Err(_) if filled > 0 => break,
                 Err(_) => return Err(Errno(libc::E2BIG)),
@@ -113,9 +113,10 @@ unsafe extern "C" fn dfs_iterate(
             for name in page.keys() {
                 let text = CString::new(name).map_err(|_| Errno(libc::EIO))?;
                 // SAFETY: CALLBACK for `call`; the name ends with a NUL and lives for the call.
-                let told = call.map_or(0, |call| unsafe { call(mounted, opened, text.as_ptr(), argument) });
-                if told != 0 {
-                    return Err(Errno(told));
+                let returned =
+                    call.map_or(0, |call| unsafe { call(mounted, opened, text.as_ptr(), argument) });
+                if returned != 0 {
+                    return Err(Errno(returned));
                 }
                 (filled, left) = (filled + 1, left - name.len());
             }
@@ -126,7 +127,7 @@ unsafe extern "C" fn dfs_iterate(
     })
 }
 
-/// A directory is listed by one, so the only anchor is one that stands at the beginning.
+/// A directory is listed in one part, whose anchor starts at the beginning.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_obj_anchor_split(
     opened: Opened,

@@ -1,6 +1,6 @@
 //! The file system on DAOS: the functions of libdfs.
 //!
-//! Programs get a number for a mount and for what is open, in the shape of a pointer that nobody follows: one that is stale or wrong is
+//! Programs get a number for a mount and for an open entry, in the shape of a pointer that is never dereferenced. A stale or wrong one is
 //! refused, as a handle is.
 
 mod attributes;
@@ -20,25 +20,37 @@ use std::{
     sync::Arc,
 };
 
-use super::{Out, out_or_none, told};
+use super::{Out, answer_with, out, out_or_none};
 use crate::{
     abi::types::daos_event_t,
     dfs::{Errno, FileSystem, Inode, Node, Result, Stat},
-    runtime::handles,
 };
 
 /// A mount, and an open file, directory or link.
 type Mounted = *mut c_void;
 type Opened = *mut c_void;
 
-/// Does what a function is for, and gives a number of the system's, or 0.
+/// Runs a function's body and returns an error number of the system, or 0.
 fn answer(event: *mut daos_event_t, act: impl FnOnce() -> Result<()>) -> c_int {
-    told(event, |Errno(number)| number, act)
+    answer_with(event, |Errno(number)| number, act)
 }
 
 /// As [`answer`], of a function without an event.
 fn done(act: impl FnOnce() -> Result<()>) -> c_int {
     answer(ptr::null_mut(), act)
+}
+
+/// As [`done`], of a function that writes its result to a place of the caller's.
+///
+/// # Safety
+/// OUT for `place`.
+unsafe fn done_into<T>(place: *mut T, make: impl FnOnce() -> Result<T>) -> c_int {
+    done(|| {
+        // SAFETY: OUT for `place`.
+        let place = unsafe { out(place) }?;
+        place.set(make()?);
+        Ok(())
+    })
 }
 
 fn number(pointer: *mut c_void) -> u64 {
@@ -50,14 +62,14 @@ fn pointer(number: u64) -> *mut c_void {
 }
 
 fn system(mounted: Mounted) -> Result<Arc<FileSystem>> {
-    Ok(handles::file_system(number(mounted))?)
+    Ok(FileSystem::get(number(mounted))?)
 }
 
 fn node(opened: Opened) -> Result<Arc<Node>> {
-    Ok(handles::node(number(opened))?)
+    Ok(Node::get(number(opened))?)
 }
 
-/// A mount, and what is open in its file system.
+/// A mount, and an open entry of its file system.
 fn both(mounted: Mounted, opened: Opened) -> Result<(Arc<FileSystem>, Arc<Node>)> {
     let system = system(mounted)?;
     let node = system.node(number(opened))?;
@@ -73,7 +85,7 @@ unsafe fn name<'a>(name: *const c_char) -> Result<&'a [u8]> {
     unsafe { name_or_none(name) }.ok_or(Errno(libc::EINVAL))
 }
 
-/// As [`name`], where there need not be one.
+/// As [`name`], for a pointer that may be null.
 ///
 /// # Safety
 /// STRING, as long as the result is used.
@@ -82,7 +94,7 @@ unsafe fn name_or_none<'a>(name: *const c_char) -> Option<&'a [u8]> {
     (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_bytes())
 }
 
-/// What is told of an entry, as C has it. The time of the last access is not kept: it is that of the last change.
+/// The attributes of an entry in C's form. The time of the last access is not stored: it is that of the last change.
 fn as_c(stat: &Stat) -> libc::stat {
     // SAFETY: a structure of numbers, of which zeros are a value.
     let mut place: libc::stat = unsafe { std::mem::zeroed() };
@@ -98,7 +110,7 @@ fn as_c(stat: &Stat) -> libc::stat {
     place
 }
 
-/// Gives what was opened, with its mode and what `stat` tells, if these are wanted.
+/// Returns an opened entry, with its mode and attributes if requested.
 ///
 /// # Safety
 /// OUT for `mode` and `stat`.
@@ -108,7 +120,7 @@ unsafe fn give_opened(
     mode: *mut libc::mode_t,
     stat: *mut libc::stat,
 ) -> Result<()> {
-    let node = handles::node(opened)?;
+    let node = Node::get(opened)?;
     // SAFETY: OUT for `stat`.
     if let Some(stat) = unsafe { out_or_none(stat) } {
         let found = Stat::of(&node.store, inode).inspect_err(|_| {

@@ -1,11 +1,11 @@
-//! Mounts, and containers that are file systems.
+//! Mounts and containers of file systems.
 
 use std::{
     ffi::{c_char, c_int},
     ptr,
 };
 
-use super::{Mounted, answer, done, name_or_none, number, pointer, system};
+use super::{Mounted, answer, done, done_into, name_or_none, number, pointer, system};
 use crate::{
     abi::{dfs::*, types::*},
     containers::properties::Properties,
@@ -30,12 +30,12 @@ pub(in crate::export) unsafe extern "C" fn dfs_mount(
     flags: c_int,
     mounted: *mut Mounted,
 ) -> c_int {
-    done(|| {
-        // SAFETY: OUT for `mounted`.
-        let mounted = unsafe { out(mounted) }?;
-        mounted.set(pointer(dfs::mount(pool.cookie, container.cookie, flags, dfs::Owned::Nothing)?));
-        Ok(())
-    })
+    // SAFETY: OUT for `mounted`.
+    unsafe {
+        done_into(mounted, || {
+            Ok(pointer(dfs::mount(pool.cookie, container.cookie, flags, dfs::Owned::Nothing)?))
+        })
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -43,7 +43,7 @@ pub(in crate::export) extern "C" fn dfs_umount(mounted: Mounted) -> c_int {
     done(|| dfs::unmount(number(mounted), false))
 }
 
-/// What a program says of a file system that is to be made.
+/// A program's attributes for a new file system.
 ///
 /// # Safety
 /// STRUCT for the attributes and their properties.
@@ -99,7 +99,7 @@ pub(in crate::export) unsafe extern "C" fn dfs_cont_create(
     })
 }
 
-/// Makes a container; leaves it open, or mounted, where there is a place for that.
+/// Creates a container. Leaves it open or mounted for a caller that wants the handle or the mount.
 ///
 /// # Safety
 /// STRUCT for `attributes`, OUT for `uuid`, `container` and `mounted`.
@@ -176,11 +176,11 @@ unsafe extern "C" fn dfs_destroy(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_query(mounted: Mounted, told: *mut dfs_attr_t) -> c_int {
+unsafe extern "C" fn dfs_query(mounted: Mounted, info: *mut dfs_attr_t) -> c_int {
     done(|| {
         let system = system(mounted)?;
-        // SAFETY: OUT for `told`.
-        let told = unsafe { out(told) }?;
+        // SAFETY: OUT for `info`.
+        let info = unsafe { out(info) }?;
         let found = &system.attributes;
         let mut said = dfs_attr_t {
             da_id: 0,
@@ -192,12 +192,12 @@ unsafe extern "C" fn dfs_query(mounted: Mounted, told: *mut dfs_attr_t) -> c_int
             da_file_oclass_id: found.file_class,
             da_hints: [0; DAOS_CONT_HINT_MAX_LEN],
         };
-        let room = DAOS_CONT_HINT_MAX_LEN - 1;
+        let capacity = DAOS_CONT_HINT_MAX_LEN - 1;
         said.da_hints
             .iter_mut()
-            .zip(found.hints.iter().take(room))
+            .zip(found.hints.iter().take(capacity))
             .for_each(|(to, from)| *to = *from as c_char);
-        told.set(said);
+        info.set(said);
         Ok(())
     })
 }
@@ -208,7 +208,7 @@ pub(in crate::export) unsafe extern "C" fn dfs_set_prefix(mounted: Mounted, pref
     done(|| system(mounted)?.set_prefix(unsafe { name_or_none(prefix) }))
 }
 
-/// Each change counts for everybody when its function returns, so there is nothing to do.
+/// Does nothing: each change counts for everyone when its function returns.
 #[unsafe(no_mangle)]
 extern "C" fn dfs_sync(mounted: Mounted) -> c_int {
     done(|| system(mounted)?.check_writable())
@@ -216,11 +216,8 @@ extern "C" fn dfs_sync(mounted: Mounted) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_pool_get(mounted: Mounted, pool: *mut daos_handle_t) -> c_int {
-    done(|| {
-        // SAFETY: OUT for `pool`.
-        unsafe { out(pool) }?.set(daos_handle_t { cookie: system(mounted)?.hold(0) });
-        Ok(())
-    })
+    // SAFETY: OUT for `pool`.
+    unsafe { done_into(pool, || Ok(daos_handle_t { cookie: system(mounted)?.hold(0) })) }
 }
 
 #[unsafe(no_mangle)]
@@ -230,11 +227,8 @@ extern "C" fn dfs_pool_put(mounted: Mounted, pool: daos_handle_t) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_cont_get(mounted: Mounted, container: *mut daos_handle_t) -> c_int {
-    done(|| {
-        // SAFETY: OUT for `container`.
-        unsafe { out(container) }?.set(daos_handle_t { cookie: system(mounted)?.hold(1) });
-        Ok(())
-    })
+    // SAFETY: OUT for `container`.
+    unsafe { done_into(container, || Ok(daos_handle_t { cookie: system(mounted)?.hold(1) })) }
 }
 
 #[unsafe(no_mangle)]
@@ -289,7 +283,7 @@ pub(in crate::export) unsafe extern "C" fn dfs_global2local_all(
     })
 }
 
-/// The class that a hint of an object's stands for is the one that is chosen without it.
+/// The suggested class is the default one, with every hint.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_suggest_oclass(mounted: Mounted, hint: *const c_char, class: *mut u32) -> c_int {
     done(|| {

@@ -1,11 +1,12 @@
-//! Opening, and what is known of what is open.
+//! Opening entries, and the attributes of open ones.
 
 use std::ffi::{c_char, c_int};
 
 use isotach_object::ObjectId;
 
 use super::{
-    Mounted, Opened, as_c, both, done, give_opened, name, name_or_none, node, number, pointer, system,
+    Mounted, Opened, as_c, both, done, done_into, give_opened, name, name_or_none, node, number, pointer,
+    system,
 };
 use crate::{
     abi::{dfs::*, types::*},
@@ -75,7 +76,7 @@ pub(in crate::export) unsafe extern "C" fn dfs_open(
     })
 }
 
-/// As `dfs_open`, of what is made: user and group are those that `stat` has, and what is told is put there.
+/// As `dfs_open`. A new entry gets the user and group in `stat`, which receives the attributes.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_open_stat(
     mounted: Mounted,
@@ -151,41 +152,29 @@ unsafe extern "C" fn dfs_obj_global2local(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_obj2id(opened: Opened, id: *mut daos_obj_id_t) -> c_int {
-    done(|| {
-        // SAFETY: OUT for `id`.
-        unsafe { out(id) }?.set(id_of(node(opened)?.id));
-        Ok(())
-    })
+    // SAFETY: OUT for `id`.
+    unsafe { done_into(id, || Ok(id_of(node(opened)?.id))) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_get_mode(opened: Opened, mode: *mut libc::mode_t) -> c_int {
-    done(|| {
-        // SAFETY: OUT for `mode`.
-        unsafe { out(mode) }?.set(node(opened)?.mode);
-        Ok(())
-    })
+    // SAFETY: OUT for `mode`.
+    unsafe { done_into(mode, || Ok(node(opened)?.mode)) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_get_file_oh(opened: Opened, array: *mut daos_handle_t) -> c_int {
-    done(|| {
-        // SAFETY: OUT for `array`.
-        unsafe { out(array) }?.set(daos_handle_t { cookie: node(opened)?.file()?.bytes.handle });
-        Ok(())
-    })
+    // SAFETY: OUT for `array`.
+    unsafe { done_into(array, || Ok(daos_handle_t { cookie: node(opened)?.file()?.handle })) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_get_chunk_size(opened: Opened, chunk_size: *mut u64) -> c_int {
-    done(|| {
-        // SAFETY: OUT for `chunk_size`.
-        unsafe { out(chunk_size) }?.set(node(opened)?.file()?.chunk_size);
-        Ok(())
-    })
+    // SAFETY: OUT for `chunk_size`.
+    unsafe { done_into(chunk_size, || Ok(node(opened)?.file()?.chunk_size)) }
 }
 
-/// As much of where a link leads as there is room for, always with a zero at its end; the size is that of the whole with its zero.
+/// As much of a link's target as fits, always with a NUL. The size is that of the whole with its NUL.
 #[unsafe(no_mangle)]
 pub(in crate::export) unsafe extern "C" fn dfs_get_symlink_value(
     opened: Opened,
@@ -197,9 +186,9 @@ pub(in crate::export) unsafe extern "C" fn dfs_get_symlink_value(
         let dfs::Kind::Link(target) = &node.kind else { return Err(Errno(libc::EINVAL)) };
         // SAFETY: STRUCT for `size`.
         let size = unsafe { place(size) }?;
-        let room = usize::try_from(*size).unwrap_or(usize::MAX);
-        if !buffer.is_null() && room > 0 {
-            let fitting = target.len().min(room - 1);
+        let capacity = usize::try_from(*size).unwrap_or(usize::MAX);
+        if !buffer.is_null() && capacity > 0 {
+            let fitting = target.len().min(capacity - 1);
             // SAFETY: BUFFER for `buffer`, of `size` bytes, at least one more than are copied; `target` is of this library.
             unsafe {
                 std::ptr::copy_nonoverlapping(target.as_ptr(), buffer.cast(), fitting);
@@ -211,7 +200,7 @@ pub(in crate::export) unsafe extern "C" fn dfs_get_symlink_value(
     })
 }
 
-/// The parent of what is open is that of another thing that is open, and its name perhaps a new one: nothing stored is changed.
+/// Gives an open entry the parent of another open entry, and perhaps a new name. Nothing stored changes.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_update_parent(opened: Opened, source: Opened, entry: *const c_char) -> c_int {
     done(|| {
@@ -227,13 +216,13 @@ unsafe extern "C" fn dfs_update_parent(opened: Opened, source: Opened, entry: *c
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_obj_get_info(mounted: Mounted, opened: Opened, told: *mut dfs_obj_info_t) -> c_int {
+unsafe extern "C" fn dfs_obj_get_info(mounted: Mounted, opened: Opened, info: *mut dfs_obj_info_t) -> c_int {
     done(|| {
         let (system, node) = both(mounted, opened)?;
-        // SAFETY: OUT for `told`.
-        let told = unsafe { out(told) }?;
+        // SAFETY: OUT for `info`.
+        let info = unsafe { out(info) }?;
         let found = system.information(&node)?;
-        told.set(dfs_obj_info_t {
+        info.set(dfs_obj_info_t {
             doi_oclass_id: found.class,
             doi_chunk_size: found.chunk_size,
             doi_dir_oclass_id: found.directory_class,

@@ -1,4 +1,4 @@
-//! The file system by whole paths: the functions `dfs_sys_*`. Each finds the directory above and calls what libdfs has for an entry of it.
+//! The file system by whole paths: the functions `dfs_sys_*`. Each resolves the parent directory and calls libdfs' function for an entry of it.
 //!
 //! Mounts are in `sys_mounts`, and reading directories is in `sys_directories`.
 
@@ -28,12 +28,12 @@ use crate::{
     export::{out_or_none, place_or_none, value_or_none},
 };
 
-/// What a call about an entry gives: 0, or a number of the system's.
-pub(super) fn told(number: c_int) -> dfs::Result<()> {
+/// The result of a call on an entry: 0, or an error number of the system.
+pub(super) fn as_result(number: c_int) -> dfs::Result<()> {
     if number == 0 { Ok(()) } else { Err(Errno(number)) }
 }
 
-/// Does something with the directory above and the name of an entry, which is null for the root: then the directory is the root.
+/// Runs `act` with the parent directory and the name of an entry. For the root the name is null and the directory the root.
 ///
 /// # Safety
 /// STRING for the path. `act` gets a STRING.
@@ -48,11 +48,11 @@ pub(super) unsafe fn at(
         let At { directory, name } = dfs::find(&system, unsafe { name(path) }?)?;
         let entry = name.map(CString::new).transpose().map_err(|_| Errno(libc::EINVAL))?;
         let entry = entry.as_ref().map_or(ptr::null(), |entry| entry.as_ptr());
-        told(act(pointer(directory.handle()), entry))
+        as_result(act(pointer(directory.handle()), entry))
     })
 }
 
-/// Does something with an entry that is opened for it.
+/// Opens an entry for the duration of an operation.
 ///
 /// # Safety
 /// STRING for the path.
@@ -74,7 +74,7 @@ unsafe fn with(
     }
 }
 
-/// Opens an entry of a directory, or the directory itself where the name is null; tells the mode, too.
+/// Opens an entry of a directory, or the directory itself if the name is null. Also reports the mode.
 ///
 /// # Safety
 /// STRING for the name.
@@ -86,7 +86,7 @@ pub(super) unsafe fn open(
 ) -> dfs::Result<(Opened, libc::mode_t)> {
     let (mut opened, mut mode, no_stat) = (ptr::null_mut(), libc::S_IFDIR, ptr::null_mut());
     // SAFETY: STRING for `entry`; `opened` and `mode` are of this function.
-    told(unsafe {
+    as_result(unsafe {
         match entry.is_null() {
             true => dfs_dup(mounted, parent, flags & libc::O_ACCMODE, &raw mut opened),
             false => dfs_lookup_rel(mounted, parent, entry, flags, &raw mut opened, &raw mut mode, no_stat),
@@ -95,7 +95,7 @@ pub(super) unsafe fn open(
     Ok((opened, mode))
 }
 
-/// The flag by which a symbolic link is not followed, if it is among some.
+/// The flag against following symbolic links, if the flags have it.
 pub(super) fn nofollow(flags: c_int) -> c_int {
     flags & libc::O_NOFOLLOW
 }
@@ -160,7 +160,7 @@ unsafe extern "C" fn dfs_sys_setattr(
     unsafe { with(mounted, path, flags, |opened| dfs_osetattr(mounted, opened, stat, what)) }
 }
 
-/// Two times: of the last access, which is not kept, and of the last change.
+/// Two times: of the last access, which is not stored, and of the last change.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_sys_utimens(
     mounted: Mounted,
@@ -205,7 +205,7 @@ unsafe extern "C" fn dfs_sys_mknod(
     unsafe { made(mounted, path, mode, class, chunk_size, ptr::null()) }
 }
 
-/// Makes an entry that must not be there.
+/// Creates an entry that must not exist.
 ///
 /// # Safety
 /// STRING for path and target.
@@ -247,7 +247,7 @@ unsafe extern "C" fn dfs_sys_readlink(
     unsafe { with(mounted, path, flags, |opened| dfs_get_symlink_value(opened, buffer, size)) }
 }
 
-/// Asks for something of a size: it fails with `ERANGE` where there is less room than that, also where none is.
+/// Asks for a value. Fails with `ERANGE` if the buffer is smaller than the value, also without a buffer.
 ///
 /// # Safety
 /// STRUCT for `size`.
@@ -259,8 +259,8 @@ unsafe fn sized(size: *mut u64, ask: impl FnOnce(*mut u64) -> c_int) -> c_int {
     if number != 0 && number != libc::E2BIG {
         return number;
     }
-    let room = std::mem::replace(size, found);
-    if room < found { libc::ERANGE } else { number }
+    let capacity = std::mem::replace(size, found);
+    if capacity < found { libc::ERANGE } else { number }
 }
 
 #[unsafe(no_mangle)]
@@ -323,8 +323,7 @@ unsafe extern "C" fn dfs_sys_removexattr(
     unsafe { with(mounted, path, flags, |opened| dfs_removexattr(mounted, opened, key)) }
 }
 
-/// Opens an entry. Where nothing is to be made a symbolic link is followed, unless the flags say otherwise, and what is found must be of the
-/// kind that is asked for.
+/// Opens an entry. Without `O_CREAT`, follows a symbolic link unless the flags forbid it, and requires the requested kind.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn dfs_sys_open(
     mounted: Mounted,
@@ -440,7 +439,7 @@ unsafe extern "C" fn dfs_sys_remove(
     unsafe { dfs_sys_remove_type(mounted, path, force, 0, id) }
 }
 
-/// Removes an entry, which must be of a kind if one is given.
+/// Removes an entry, which must be of the kind, if one is given.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_sys_remove_type(
     mounted: Mounted,

@@ -10,7 +10,7 @@ use super::{
     Mounted, Opened, done,
     listing::dfs_readdir,
     nodes::dfs_release,
-    sys::{at, nofollow, open, told},
+    sys::{as_result, at, nofollow, open},
 };
 use crate::{
     abi::{constants::DAOS_ANCHOR_TYPE_EOF, types::*},
@@ -18,15 +18,15 @@ use crate::{
     export::out,
 };
 
-/// How many entries of a directory are read at once.
+/// The number of entries that one read of a directory returns.
 const ENTRIES: usize = 24;
 
-/// A directory that is read entry by entry: what programs have a `DIR *` to.
+/// A directory that is read entry by entry, the target of a program's `DIR *`.
 struct Directory {
     opened: Opened,
     anchor: daos_anchor_t,
     entries: [libc::dirent; ENTRIES],
-    /// The next of the entries that were read, and how many these are.
+    /// The next of the read entries, and their number.
     next: usize,
     count: u32,
 }
@@ -45,7 +45,7 @@ unsafe extern "C" fn dfs_sys_opendir(
             // SAFETY: `at` gives a STRING.
             let (opened, mode) = unsafe { open(mounted, parent, entry, libc::O_RDONLY | nofollow(flags)) }?;
             if mode & libc::S_IFMT != libc::S_IFDIR {
-                told(dfs_release(opened))?;
+                as_result(dfs_release(opened))?;
                 return Err(Errno(libc::ENOTDIR));
             }
             // SAFETY: structures of numbers, of which zeros are a value.
@@ -70,7 +70,7 @@ unsafe extern "C" fn dfs_sys_closedir(directory: *mut libc::DIR) -> c_int {
     dfs_release(directory.opened)
 }
 
-/// The next entry, or none behind the last. It is there until the next call for the directory.
+/// The next entry, or null behind the last. It is valid until the next call for the directory.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_sys_readdir(
     mounted: Mounted,
@@ -88,7 +88,7 @@ unsafe extern "C" fn dfs_sys_readdir(
                 directory.count = ENTRIES as u32;
                 let Directory { opened, anchor, entries, count, .. } = &mut *directory;
                 // SAFETY: anchor, count and entries are of `directory`, and there are as many entries as the count says.
-                told(unsafe { dfs_readdir(mounted, *opened, anchor, count, entries.as_mut_ptr()) })
+                as_result(unsafe { dfs_readdir(mounted, *opened, anchor, count, entries.as_mut_ptr()) })
                     .inspect_err(|_| *count = 0)?;
             }
         }

@@ -15,7 +15,7 @@ use crate::{
         dfs::{DFS_SYS_NO_CACHE, DFS_SYS_NO_LOCK, dfs_attr_t},
         types::*,
     },
-    export::out,
+    export::{out, second_name},
 };
 
 #[unsafe(no_mangle)]
@@ -28,11 +28,8 @@ unsafe extern "C" fn dfs_sys_connect(
     attributes: *mut dfs_attr_t,
     mounted: *mut Mounted,
 ) -> c_int {
-    match check_flags(own_flags) {
-        // SAFETY: `dfs_connect` takes what this function was given under the same clauses.
-        0 => unsafe { dfs_connect(pool, named, container, flags, attributes, mounted) },
-        wrong => wrong,
-    }
+    // SAFETY: `dfs_connect` takes what this function was given under the same clauses.
+    with_flags(own_flags, || unsafe { dfs_connect(pool, named, container, flags, attributes, mounted) })
 }
 
 #[unsafe(no_mangle)]
@@ -48,11 +45,8 @@ unsafe extern "C" fn dfs_sys_mount(
     own_flags: c_int,
     mounted: *mut Mounted,
 ) -> c_int {
-    match check_flags(own_flags) {
-        // SAFETY: `dfs_mount` takes what this function was given under the same clauses.
-        0 => unsafe { dfs_mount(pool, container, flags, mounted) },
-        wrong => wrong,
-    }
+    // SAFETY: `dfs_mount` takes what this function was given under the same clauses.
+    with_flags(own_flags, || unsafe { dfs_mount(pool, container, flags, mounted) })
 }
 
 #[unsafe(no_mangle)]
@@ -60,17 +54,9 @@ extern "C" fn dfs_sys_umount(mounted: Mounted) -> c_int {
     dfs_umount(mounted)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_sys_set_prefix(mounted: Mounted, prefix: *const c_char) -> c_int {
-    // SAFETY: `dfs_set_prefix` takes what this function was given under the same clauses.
-    unsafe { dfs_set_prefix(mounted, prefix) }
-}
+second_name! { dfs_sys_set_prefix = dfs_set_prefix(mounted: Mounted, prefix: *const c_char) }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_sys_local2global(mounted: Mounted, global: *mut d_iov_t) -> c_int {
-    // SAFETY: `dfs_local2global` takes what this function was given under the same clauses.
-    unsafe { dfs_local2global(mounted, global) }
-}
+second_name! { dfs_sys_local2global = dfs_local2global(mounted: Mounted, global: *mut d_iov_t) }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_sys_global2local(
@@ -81,18 +67,11 @@ unsafe extern "C" fn dfs_sys_global2local(
     global: d_iov_t,
     mounted: *mut Mounted,
 ) -> c_int {
-    match check_flags(own_flags) {
-        // SAFETY: `dfs_global2local` takes what this function was given under the same clauses.
-        0 => unsafe { dfs_global2local(pool, container, flags, global, mounted) },
-        wrong => wrong,
-    }
+    // SAFETY: `dfs_global2local` takes what this function was given under the same clauses.
+    with_flags(own_flags, || unsafe { dfs_global2local(pool, container, flags, global, mounted) })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_sys_local2global_all(mounted: Mounted, global: *mut d_iov_t) -> c_int {
-    // SAFETY: `dfs_local2global_all` takes what this function was given under the same clauses.
-    unsafe { dfs_local2global_all(mounted, global) }
-}
+second_name! { dfs_sys_local2global_all = dfs_local2global_all(mounted: Mounted, global: *mut d_iov_t) }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_sys_global2local_all(
@@ -101,16 +80,13 @@ unsafe extern "C" fn dfs_sys_global2local_all(
     global: d_iov_t,
     mounted: *mut Mounted,
 ) -> c_int {
-    match check_flags(own_flags) {
-        // SAFETY: `dfs_global2local_all` takes what this function was given under the same clauses.
-        0 => unsafe { dfs_global2local_all(flags, global, mounted) },
-        wrong => wrong,
-    }
+    // SAFETY: `dfs_global2local_all` takes what this function was given under the same clauses.
+    with_flags(own_flags, || unsafe { dfs_global2local_all(flags, global, mounted) })
 }
 
-/// Refuses flags that there are not.
-fn check_flags(flags: c_int) -> c_int {
-    if flags & !(DFS_SYS_NO_CACHE | DFS_SYS_NO_LOCK) == 0 { 0 } else { libc::EINVAL }
+/// Mounts, unless a flag is unknown.
+fn with_flags(flags: c_int, mount: impl FnOnce() -> c_int) -> c_int {
+    if flags & !(DFS_SYS_NO_CACHE | DFS_SYS_NO_LOCK) == 0 { mount() } else { libc::EINVAL }
 }
 
 /// The mount of the other functions, which is the same.

@@ -61,7 +61,7 @@ pub(in crate::export) unsafe extern "C" fn dfs_removexattr(
     })
 }
 
-/// The names, each with a zero behind it: those that fit, and the size of all.
+/// The names that fit, each with a NUL, and the size of all.
 #[unsafe(no_mangle)]
 pub(in crate::export) unsafe extern "C" fn dfs_listxattr(
     mounted: Mounted,
@@ -73,8 +73,8 @@ pub(in crate::export) unsafe extern "C" fn dfs_listxattr(
         let (_, node) = both(mounted, opened)?;
         let names = node.xattr_names()?;
         // SAFETY: STRUCT for `size`.
-        let room = usize::try_from(*unsafe { place(size) }?).unwrap_or(usize::MAX);
-        let whole = names.iter().take(room).rposition(|byte| *byte == 0).map_or(0, |end| end + 1);
+        let capacity = usize::try_from(*unsafe { place(size) }?).unwrap_or(usize::MAX);
+        let whole = names.iter().take(capacity).rposition(|byte| *byte == 0).map_or(0, |end| end + 1);
         if !list.is_null() {
             // SAFETY: BUFFER for `list`, of `size` bytes, which are no fewer than `whole`; `names` is of this library.
             unsafe { ptr::copy_nonoverlapping(names.as_ptr(), list.cast(), whole) };
@@ -85,18 +85,18 @@ pub(in crate::export) unsafe extern "C" fn dfs_listxattr(
     })
 }
 
-/// Puts bytes where there is room for as many as `size` says, and tells their number; whether they fit, or nobody wants them.
+/// Copies bytes to a buffer of `size` bytes and reports their number. Returns whether they fit, or there is no buffer.
 ///
 /// # Safety
 /// STRUCT for `size`, BUFFER for `to`, of so many bytes.
 unsafe fn copied(bytes: &[u8], to: *mut u8, size: *mut u64) -> Result<bool> {
     // SAFETY: STRUCT for `size`.
     let size = unsafe { place(size) }?;
-    let room = std::mem::replace(size, bytes.len() as u64);
-    if to.is_null() || room == 0 {
+    let capacity = std::mem::replace(size, bytes.len() as u64);
+    if to.is_null() || capacity == 0 {
         return Ok(true);
     }
-    if room < bytes.len() as u64 {
+    if capacity < bytes.len() as u64 {
         return Ok(false);
     }
     // SAFETY: BUFFER for `to`, of `size` bytes, which are no fewer; `bytes` is of this library.

@@ -1,0 +1,14 @@
+//! Listings that are read to their end.
+
+use isotach_object::{Anchor, Page};
+
+/// The keys of all pages of a listing.
+pub(crate) fn all_keys<E>(page: impl Fn(&Anchor) -> Result<Page, E>) -> Result<Vec<Vec<u8>>, E> {
+    let (mut keys, mut anchor) = (Vec::new(), Some(Anchor::start()));
+    while let Some(from) = anchor {
+        let page = page(&from)?;
+        keys.extend(page.keys().map(<[u8]>::to_vec));
+        anchor = page.next().cloned();
+    }
+    Ok(keys)
+}
