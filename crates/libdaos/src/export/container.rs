@@ -152,7 +152,7 @@ unsafe extern "C" fn daos_cont_alloc_oids(
     event: *mut daos_event_t,
 ) -> c_int {
     // SAFETY: OUT for `first`.
-    unsafe { answer_into(event, first, || Ok(Container::get(container.cookie)?.allocate_ids(count)?)) }
+    unsafe { answer_into(event, first, || Container::get(container.cookie)?.allocate_ids(count)) }
 }
 
 #[unsafe(no_mangle)]

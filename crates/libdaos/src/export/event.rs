@@ -46,7 +46,7 @@ fn time(timeout: i64) -> Option<Duration> {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_eq_create(queue: *mut daos_handle_t) -> c_int {
     // SAFETY: OUT for `queue`.
-    unsafe { answer_handle(ptr::null_mut(), queue, || events::create_queue()) }
+    unsafe { answer_handle(ptr::null_mut(), queue, events::create_queue) }
 }
 
 #[unsafe(no_mangle)]
