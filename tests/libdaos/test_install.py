@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from needs import skip
+
 from place import ROOT
 
 NAMES = ("daos", "daos_common", "gurt", "dfs", "duns")

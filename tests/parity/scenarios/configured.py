@@ -36,7 +36,8 @@ ROUND = (
     + "spaces:\n- handler: RoundRobin\n  roots:\n  - path: {root}/a\n  - path: {root}/b\n  - path: {root}/c\n"
 )
 BY_EXPVER = (
-    HEAD + "spaces:\n- handler: expver\n  roots:\n  - path: {root}/a\n  - path: {root}/b\n  - path: {root}/c\n"
+    HEAD
+    + "spaces:\n- handler: expver\n  roots:\n  - path: {root}/a\n  - path: {root}/b\n  - path: {root}/c\n"
 )
 LAYOUT = FREE + "tocSerialisationVersion: 3\nuseSubToc: true\nserverPort: 7654\n"
 
