@@ -137,7 +137,7 @@ impl FieldStore {
     /// ```
     /// # use std::sync::Arc;
     /// use isotach_fields::{Config, FieldStore};
-    /// use isotach_mars::Request;
+    /// use isotach_mars::Key;
     /// # use isotach_object::{Registry, memory::Memory};
     /// # let registry = Registry::new().with(Arc::new(Memory::new()));
     /// # let config = Config::single(&"memory:doc".parse()?).with_schema("[ class [ type [ step: Step ]]]");
