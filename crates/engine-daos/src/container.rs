@@ -17,7 +17,7 @@ use crate::{
     ids::Ids,
     keys::{check_akey, check_object},
     listing::{self, Objects},
-    options::{CAPABILITIES, DEPTH, SCHEME},
+    options::{CAPABILITIES, SCHEME},
     pipeline::Pipeline,
     read::{self, consistent_read},
     snapshots,
@@ -315,7 +315,7 @@ impl StagedTransactions for DaosContainer {
 
 impl PendingReads for DaosContainer {
     fn depth(&self) -> usize {
-        DEPTH
+        self.space.options.depth
     }
 
     fn begin_read(&self, cell: Cell<'_>, offset: u64, buffer: Vec<u8>) -> Result<Box<dyn PendingRead>> {

@@ -27,18 +27,26 @@ fn epoch_of(stored: &[u8]) -> Option<u64> {
 pub(crate) fn create(space: &Space, name: &Label) -> Result<Epoch> {
     let what = || format!("create snapshot {name} of container {}", space.label);
     let epoch = space.cont.create_snapshot().context(what)?;
-    match enter(space, name, epoch) {
+    let is_committing = Cell::new(false);
+    match enter(space, name, epoch, &is_committing) {
         Ok(()) => Ok(Epoch(epoch)),
-        Err(error) => after_failure(space, name, epoch, error),
+        Err(error) => after_failure(space, name, epoch, error, is_committing.get()),
     }
 }
 
 /// Cleans up after a failure to enter a name. The commit may have failed and still count, so the snapshot of an entered name stays.
-fn after_failure(space: &Space, name: &Label, epoch: u64, error: Error) -> Result<Epoch> {
+fn after_failure(
+    space: &Space,
+    name: &Label,
+    epoch: u64,
+    error: Error,
+    is_committing: bool,
+) -> Result<Epoch> {
+    let is_certain = !is_committing || error.is_refusal();
     match find(space, name) {
         Ok(entered) if entered == epoch => Ok(Epoch(epoch)),
-        // After any other error the commit of the name may still count.
-        Ok(_) | Err(Error::NotFound { .. }) if error.is_refusal() => {
+        // Where the outcome is uncertain the commit of the name may still count.
+        _ if is_certain => {
             // No name refers to this epoch, so a failure to destroy it costs only space.
             let _ = space.cont.destroy_snapshot(epoch);
             Err(error)
@@ -47,16 +55,19 @@ fn after_failure(space: &Space, name: &Label, epoch: u64, error: Error) -> Resul
     }
 }
 
-/// Enters an unused name.
-fn enter(space: &Space, name: &Label, epoch: u64) -> Result<()> {
+/// Enters an unused name. `is_committing` is set when the commit begins; before that nothing was entered.
+fn enter(space: &Space, name: &Label, epoch: u64, is_committing: &Cell<bool>) -> Result<()> {
     let what = || format!("snapshot {name} of container {}", space.label);
     let own = space.own().context(what)?;
     in_transaction(space, |tx| {
+        is_committing.set(false);
         if stored(&own, Some(tx), name).in_step(what)?.is_some() {
             return Err(Error::AlreadyExists { what: what() }.into());
         }
         let value = AkeyUpdate::Value { akey: ONLY.into(), bytes: epoch.to_le_bytes().to_vec().into() };
-        Update::new(&own, Some(tx), key(name), vec![value]).run().in_step(what)
+        Update::new(&own, Some(tx), key(name), vec![value]).run().in_step(what)?;
+        is_committing.set(true);
+        Ok(())
     })
     .map(drop)
 }
@@ -112,6 +123,9 @@ pub(crate) fn destroy(space: &Space, name: &Label) -> Result<()> {
     match space.cont.destroy_snapshot(found.get()) {
         // Another process has removed it.
         Err(Der(DER_NONEXIST)) => Ok(()),
-        outcome => outcome.context(|| format!("destroy {}", what())),
+        outcome => {
+            let what = format!("destroy {}, whose name is removed", what());
+            outcome.context(|| what.clone()).map_err(|error| error.after_decision(what))
+        }
     }
 }

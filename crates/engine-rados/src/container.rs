@@ -139,7 +139,8 @@ impl Container for RadosContainer {
             Err(error @ Error::Conflict { .. }) => return Err(error),
             Err(error) => return pipeline.or_fail(|_| Err(error)),
         }
-        self.settle(&mut pipeline)
+        let what = || format!("begin an epoch of container {} after a commit that counts", self.space.label);
+        self.settle(&mut pipeline).map_err(|error| error.after_decision(what()))
     }
 
     fn flush(&self) -> Result<()> {

@@ -16,7 +16,7 @@ use std::{
 use isotach_engine_kit::hooks::{Hooked, Hooks};
 use isotach_object::{
     Anchor, Capabilities, Cell, Container as Handle, ContainerOptions, Engine, Epoch, Error, Label, ObjectId,
-    Page, Result, Transaction, extents_of, memory::Memory,
+    Page, Result, Staging, Transaction, extents_of, memory::Memory,
 };
 
 use crate::{
@@ -34,10 +34,12 @@ type Once = Box<dyn FnOnce() + Send>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Call {
     Commit,
+    DestroySnapshot,
     Epoch,
     Flush,
     List,
     Snapshot,
+    Stage,
 }
 
 /// How long a test waits for another thread that has nothing to wait for.
@@ -127,7 +129,7 @@ impl Script {
         self.once.lock().unwrap().insert(call, Box::new(act));
     }
 
-    /// Lets the next call of a kind fail. A commit counts all the same, and so does what a flush was to make durable.
+    /// Lets the next call of a kind fail. A commit counts all the same, and so does what a flush was to make durable; any other does nothing.
     pub(crate) fn fail_next(&self, call: Call, failure: Error) {
         self.failures.lock().unwrap().insert(call, failure);
     }
@@ -223,7 +225,13 @@ impl Hooks for Scripted {
         Capabilities { transactions: all.transactions && !self.0.is_plain.load(Ordering::Relaxed), ..all }
     }
 
+    fn stage<'c>(&'c self, inner: &'c dyn Handle) -> Result<Box<dyn Staging + 'c>> {
+        self.0.fail(Call::Stage)?;
+        inner.staged_transactions()?.stage()
+    }
+
     fn flush(&self, inner: &dyn Handle) -> Result<()> {
+        self.0.happen(Call::Flush);
         self.0.fail(Call::Flush)?;
         self.0.is_flushed.store(true, Ordering::Relaxed);
         inner.flush()
@@ -278,6 +286,7 @@ impl Hooks for Scripted {
     }
 
     fn destroy_snapshot(&self, inner: &dyn Handle, name: &Label) -> Result<()> {
+        self.0.fail(Call::DestroySnapshot)?;
         self.0.is_flushed.store(false, Ordering::Relaxed);
         inner.snapshots()?.destroy(name)
     }

@@ -77,6 +77,13 @@ fn what_a_program_does_wrong_is_refused_and_what_it_seldom_does_comes_out_right(
 }
 
 #[test]
+fn a_call_without_space_never_takes_effect_later_and_disturbs_no_other() {
+    let bench = Bench::new();
+    let full = bench.compile("full", &["tests/c/full.c"]);
+    bench.run(&full, &["tank"]);
+}
+
+#[test]
 fn calls_under_way_are_waited_for_and_wrong_arguments_are_told_by_the_call() {
     let bench = Bench::new();
     for name in ["events", "dfs_events"] {

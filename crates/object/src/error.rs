@@ -132,18 +132,10 @@ impl Error {
         }
     }
 
-    /// Whether a commit that fails with this error has certainly changed nothing. After any other error its outcome is
-    /// uncertain: all or nothing.
+    /// Whether a commit that fails with this error has certainly changed nothing. After an [`Error::Io`] or an
+    /// [`Error::Corrupt`] its outcome is uncertain: all or nothing.
     pub fn is_refusal(&self) -> bool {
-        matches!(
-            self,
-            Self::AlreadyExists { .. }
-                | Self::Conflict { .. }
-                | Self::InvalidInput { .. }
-                | Self::NoSpace { .. }
-                | Self::PermissionDenied { .. }
-                | Self::Unsupported { .. }
-        )
+        !matches!(self, Self::Io { .. } | Self::Corrupt { .. })
     }
 
     /// An error that occurs while `what` is done, after a commit may have been decided: a refusal becomes an [`Error::Io`],

@@ -98,7 +98,7 @@ impl<'c> PosixStaging<'c> {
         let transaction = Transaction { preconditions, updates: Vec::new() };
         let outcome = container.judge(&transaction.preconditions, |writer| {
             let appended = writer.commit(&transaction, records, &container.storage.log);
-            self.committed = !appended.as_ref().is_err_and(is_refusal);
+            self.committed = !appended.as_ref().is_err_and(Error::is_refusal);
             appended
         });
         self.committed &= !matches!(outcome, Ok(Err(_)));
@@ -156,18 +156,6 @@ impl PreparableStaging for PosixStaging<'_> {
             }
         })
     }
-}
-
-/// Whether a failed append has left nothing that counts. After any other error the outcome is unknown.
-fn is_refusal(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::NoSpace { .. }
-            | Error::PermissionDenied { .. }
-            | Error::Poisoned { .. }
-            | Error::Unsupported { .. }
-            | Error::InvalidInput { .. }
-    )
 }
 
 impl Drop for PosixStaging<'_> {

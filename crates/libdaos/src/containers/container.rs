@@ -162,9 +162,10 @@ pub(crate) fn flush_committed(container: &dyn isotach_object::Container) -> isot
     })
 }
 
-/// Applies updates and flushes them: all or none on an engine with transactions.
+/// Applies updates and flushes them: all or none on an engine with transactions. There even a single update is a transaction, because
+/// a handle keeps an update that it could not write, and would write it with a later call although this one has failed.
 fn all(container: &dyn isotach_object::Container, updates: &[Update<'_>]) -> Result<()> {
-    if updates.len() > 1 && container.capabilities().transactions {
+    if container.capabilities().transactions {
         let transaction = Transaction { preconditions: Vec::new(), updates: updates.to_vec() };
         return retry_conflicts(|| Ok(commit(container, &transaction).map(drop)?));
     }

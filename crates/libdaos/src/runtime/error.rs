@@ -29,11 +29,19 @@ impl Der {
     }
 }
 
-/// The error of something that takes effect whole or not at all: `DER_TX_UNCERTAIN`, unless the engine says that nothing counts.
+/// The error of something that takes effect whole or not at all, where it may have taken effect.
+pub(crate) fn uncertain(error: &impl std::fmt::Display) -> Der {
+    Der::logged(DER_TX_UNCERTAIN, &format!("the outcome is uncertain: {error}"))
+}
+
+/// As [`uncertain`], unless the engine says that nothing counts.
 pub(crate) fn uncertain_unless_refused(error: Error) -> Der {
-    match error.is_refusal() {
-        true => error.into(),
-        false => Der::logged(DER_TX_UNCERTAIN, &format!("the outcome is uncertain: {error}")),
+    if error.is_refusal() { error.into() } else { uncertain(&error) }
+}
+
+impl std::fmt::Display for Der {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(name(-self.0))
     }
 }
 

@@ -297,6 +297,10 @@ fn broken() -> Error {
     Error::Io { what: "sync".to_owned(), source: "gone".into() }
 }
 
+fn too_many() -> Error {
+    Error::TooManyOpen { what: "open log".to_owned(), source: std::io::Error::other("too many") }
+}
+
 /// A transaction with one update in a container, and the calls on the container.
 fn pending() -> (Arc<Transaction>, Arc<Script>, Arc<Container>) {
     let (container, hooked, other) = container();
@@ -313,12 +317,10 @@ fn seen(other: &Arc<Container>) -> Option<Vec<u8>> {
 
 #[test]
 fn a_transaction_of_uncertain_outcome_says_so_and_ends() {
-    let failures: [fn() -> Error; 5] = [
+    let failures: [fn() -> Error; 3] = [
         broken,
         || Error::corrupt("a frame", "log"),
-        || Error::Poisoned { what: "c".to_owned() },
-        || Error::not_found("the container"),
-        || Error::TooManyOpen { what: "open log".to_owned(), source: std::io::Error::other("too many") },
+        || Error::not_found("the container").after_decision("learn the verdict"),
     ];
     for failure in failures {
         let (transaction, hooked, other) = pending();
@@ -334,11 +336,14 @@ fn a_transaction_of_uncertain_outcome_says_so_and_ends() {
 
 #[test]
 fn a_refused_commit_is_aborted() {
-    let refusals: [(fn() -> Error, i32); 4] = [
+    let refusals: [(fn() -> Error, i32); 7] = [
         (full, DER_NOSPACE),
         (denied, DER_NO_PERM),
         (|| Error::invalid("a key", "a shorter one"), DER_INVAL),
         (|| Error::Unsupported { engine: "test", what: "it".to_owned() }, DER_NOTSUPPORTED),
+        (|| Error::not_found("the container"), DER_NONEXIST),
+        (|| Error::Poisoned { what: "c".to_owned() }, DER_IO),
+        (too_many, DER_IO),
     ];
     for (refusal, number) in refusals {
         let (transaction, hooked, other) = pending();
@@ -370,13 +375,44 @@ fn a_commit_whose_flush_fails_is_uncertain_whatever_the_failure_is() {
 }
 
 #[test]
-fn a_conditional_call_whose_flush_fails_is_not_reported_as_undone() {
-    let (container, hooked, other) = container();
-    let map = object_of(&container, ObjectType::KeyValue);
-    hooked.fail_next(Call::Flush, full());
-    let insert = kv::put(&map, &now(&container), DAOS_COND_KEY_INSERT, b"key", b"value");
-    assert_eq!(insert, Err(Der(DER_IO)));
-    assert_eq!(seen(&other), Some(b"value".to_vec()), "it counts");
+fn a_large_transaction_that_fails_before_its_commit_is_aborted() {
+    for failure in [broken, too_many] {
+        let (container, hooked, other) = container();
+        let map = object_of(&container, ObjectType::KeyValue);
+        let transaction = Arc::new(Transaction::new(Arc::clone(&container), Kind::ReadAndWrite));
+        kv::put(&map, &Scope::within(&container, &transaction), 0, b"key", &vec![b'v'; 9 << 20]).unwrap();
+        hooked.fail_next(Call::Stage, failure());
+        assert_eq!(transaction.commit(), Err(Der(DER_IO)));
+        assert_eq!(seen(&other), None);
+        assert_eq!(transaction.abort(), Err(Der(DER_ALREADY)));
+    }
+}
+
+#[test]
+fn a_call_whose_flush_fails_is_not_reported_as_undone() {
+    for flags in [0, DAOS_COND_KEY_INSERT] {
+        let (container, hooked, other) = container();
+        let map = object_of(&container, ObjectType::KeyValue);
+        hooked.fail_next(Call::Flush, full());
+        assert_eq!(kv::put(&map, &now(&container), flags, b"key", b"value"), Err(Der(DER_IO)));
+        assert_eq!(seen(&other), Some(b"value".to_vec()), "it counts");
+    }
+}
+
+#[test]
+fn a_range_of_snapshots_of_which_some_are_destroyed_is_reported_as_uncertain() {
+    let (container, hooked, _) = container();
+    let handle = container.add();
+    for _ in 0..2 {
+        snapshots::create(handle, None).unwrap();
+    }
+    let script = Arc::clone(&hooked);
+    hooked.before(Call::Flush, move || script.fail_next(Call::DestroySnapshot, full()));
+    assert_eq!(snapshots::destroy(handle, 0, DAOS_EPOCH_MAX), Err(Der(DER_TX_UNCERTAIN)));
+    assert_eq!(snapshots::list(&container).unwrap().len(), 1);
+    hooked.fail_next(Call::DestroySnapshot, full());
+    assert_eq!(snapshots::destroy(handle, 0, DAOS_EPOCH_MAX), Err(Der(DER_NOSPACE)));
+    handles::remove(handle).unwrap();
 }
 
 #[test]

@@ -27,7 +27,7 @@ use crate::{
     abi::{constants::*, errors::*},
     containers::{self, Container},
     runtime::{
-        error::{Der, Result, invalid, refuse, uncertain_unless_refused},
+        error::{Der, Result, invalid, refuse, uncertain},
         handles,
     },
     transactions::{epochs::Moment, own_updates::OwnUpdates},
@@ -101,24 +101,43 @@ enum Expectation {
     Unchanged,
 }
 
+/// A commit that failed.
+struct Failure {
+    error: Error,
+    /// Whether it certainly changed nothing.
+    is_certain: bool,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self { is_certain: error.is_refusal(), error }
+    }
+}
+
 /// Commits a transaction, a large one in pieces. The bytes of one piece count as history that passes during the commit, and an engine can
 /// only check reads that are followed by a limited amount of history.
 fn committed(
     container: &dyn Handle,
     transaction: &isotach_object::Transaction<'_>,
-) -> isotach_object::Result<Epoch> {
+) -> std::result::Result<Epoch, Failure> {
     let size = |update: &Update<'_>| match update {
         Update::Put { value, .. } => value.len(),
         Update::Write { data, .. } => data.len(),
         _ => 0,
     };
     if transaction.updates.iter().map(size).sum::<usize>() <= AT_ONCE_MAX {
-        return containers::commit(container, transaction);
+        return Ok(containers::commit(container, transaction)?);
     }
-    let mut staging = container.staged_transactions()?.stage()?;
-    transaction.updates.chunks(PIECE_UPDATES_MAX).try_for_each(|piece| staging.update(piece))?;
+    let staging = (|| {
+        let mut staging = container.staged_transactions()?.stage()?;
+        transaction.updates.chunks(PIECE_UPDATES_MAX).try_for_each(|piece| staging.update(piece))?;
+        Ok(staging)
+    })();
+    // Pieces have no effect without the commit.
+    let staging = staging.map_err(|error| Failure { error, is_certain: true })?;
     let epoch = staging.commit(&transaction.preconditions)?;
-    containers::flush_committed(container).map(|()| epoch)
+    containers::flush_committed(container)?;
+    Ok(epoch)
 }
 
 impl Expected {
@@ -395,14 +414,14 @@ impl Transaction {
             // Other threads may know later states by now, so the epoch stands for the present one.
             Ok(_) if self.is_of_call => (Status::Committed, None),
             Ok(_) => (Status::Committed, epochs::moment(&self.container).ok()),
-            Err(Error::Conflict { .. }) => (Status::Failed, None),
-            Err(error) if error.is_refusal() => (Status::Aborted, None),
+            Err(Failure { error: Error::Conflict { .. }, .. }) => (Status::Failed, None),
+            Err(failure) if failure.is_certain => (Status::Aborted, None),
             Err(_) => (Status::Uncertain, None),
         };
         match outcome {
             Ok(_) => Ok(()),
-            Err(error) if self.is_of_call => Err(error.into()),
-            Err(error) => Err(uncertain_unless_refused(error)),
+            Err(failure) if self.is_of_call || failure.is_certain => Err(failure.error.into()),
+            Err(failure) => Err(uncertain(&failure.error)),
         }
     }
 
@@ -435,7 +454,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// See `daos_tx_hdl2epoch`: the epoch at which it reads; after a commit that of its writes.
+    /// See `daos_tx_hdl2epoch`: the epoch at which it reads; after a commit one that shows its writes.
     pub(crate) fn epoch(&self) -> Result<u64> {
         match (self.kind, self.lock().moment) {
             (Kind::ReadAt(epoch), _) => Ok(epoch),

@@ -9,7 +9,7 @@ use isotach_object::{Container as Handle, Epoch, Error, Label};
 use crate::{
     abi::{constants::DAOS_EPOCH_MAX, errors::*},
     containers::{Container, flush_committed},
-    runtime::error::{Der, Result, invalid, refuse, uncertain_unless_refused},
+    runtime::error::{Der, Result, invalid, refuse, uncertain, uncertain_unless_refused},
     transactions::epochs,
 };
 
@@ -53,14 +53,25 @@ pub(crate) fn create(container: u64, name: Option<&str>) -> Result<u64> {
         let made = epochs::snapshot(&container, last.saturating_add(attempt), make)
             .and_then(|made| flush_committed(&*container.inner).map(|()| made));
         match made {
-            Ok((epoch, true)) if is_in_order(&list(&container)?, epoch) => return Ok(epoch),
-            // The program does not know its epoch yet.
-            Ok((epoch, _)) => destroy_labelled(&container, &format!("{PREFIX}{epoch:020}{name}").parse()?)?,
+            Ok((epoch, is_latest)) => {
+                if keep(&container, epoch, is_latest, &name).map_err(|error| uncertain(&error))? {
+                    return Ok(epoch);
+                }
+            }
             Err(Error::AlreadyExists { .. }) => {}
             Err(error) => return Err(uncertain_unless_refused(error)),
         }
     }
     refuse(DER_AGAIN, "conflicts with others for too long")
+}
+
+/// Destroys a snapshot that was just created if it is out of order; the program does not know its epoch yet. Returns whether it stays.
+fn keep(container: &Container, epoch: u64, is_latest: bool, name: &str) -> Result<bool> {
+    let stays = is_latest && is_in_order(&list(container)?, epoch);
+    if !stays {
+        destroy_labelled(container, &format!("{PREFIX}{epoch:020}{name}").parse()?)?;
+    }
+    Ok(stays)
 }
 
 /// Whether no snapshot with a later epoch shows an earlier state than the one with this epoch. Another process may have taken a later epoch and
@@ -94,7 +105,12 @@ pub(crate) fn destroy(container: u64, low: u64, high: u64) -> Result<()> {
     if found.is_empty() && low == high {
         return Err(Der(DER_NONEXIST));
     }
-    found.iter().try_for_each(|snapshot| destroy_labelled(&container, &snapshot.label))
+    for (destroyed, snapshot) in found.iter().enumerate() {
+        // After the first the call has taken effect in part.
+        destroy_labelled(&container, &snapshot.label)
+            .map_err(|error| if destroyed == 0 { error } else { uncertain(&error) })?;
+    }
+    Ok(())
 }
 
 /// The state that the snapshot with this epoch shows.
