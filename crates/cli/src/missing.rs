@@ -41,6 +41,20 @@ pub(crate) fn note(store: &FieldStore, requests: &Requests) -> Outcome {
     })
 }
 
+/// Prints how many datasets of the request an answer leaves out because they may not be listed.
+pub(crate) fn note_unlisted(store: &FieldStore, request: &Request) {
+    let datasets = store.status(request).unwrap_or_default();
+    unlisted(&datasets).into_iter().for_each(say);
+}
+
+/// Prints that a request matches no dataset, and why, where the answer about its datasets is empty.
+pub(crate) fn note_no_dataset(store: &FieldStore, request: &Request, is_empty: bool) {
+    if is_empty && !request.is_empty() {
+        say("the request matches no dataset");
+        explain(store, request).into_iter().for_each(say);
+    }
+}
+
 fn try_explain(store: &FieldStore, request: &Request) -> Outcome<Option<String>> {
     let (part, datasets) = match match_datasets(store, request)? {
         Datasets::NoMatch(line) => return Ok(Some(line)),

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::{
     context::{self, AtFlag, StoreFlags},
     failure::Outcome,
+    missing,
     output::{key_object, print_bytes, print_json, utc},
     requests::{OptionalRequestFlags, report_unusable},
 };
@@ -36,6 +37,7 @@ pub(crate) fn run(target: &StoreFlags, flags: &DumpFlags) -> Outcome {
             true => print_json(&object(dump)),
             false => print_bytes(dump.to_string().as_bytes()),
         })?;
+        missing::note_unlisted(&store, request);
         report_unusable(answer.unusable)
     })
 }

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::{
     context::{self, StoreFlags},
     failure::{Failure, NO_SPACE, Outcome},
+    missing,
     output::{Bytes, Table, count, key_object, outln, print_json},
     progress::Steps,
     requests::{MinimumKeysFlag, OptionalRequestFlags, report_unusable},
@@ -47,6 +48,7 @@ pub(crate) fn run(target: &StoreFlags, flags: &PurgeFlags) -> Outcome {
         } else {
             print(&answer.found, flags.doit)?;
         }
+        missing::note_no_dataset(&store, request, answer.found.is_empty() && answer.unusable.is_empty());
         report_unusable(answer.unusable)
     })
 }

@@ -33,7 +33,7 @@ pub(crate) struct ReadFlags {
     #[command(flatten)]
     requests: OptionalRequestFlags,
     /// Read the fields that have the keys of a file's messages; - is standard input
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["request", "file"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["request", "file", "strict_request"])]
     extract: Option<PathBuf>,
     #[command(flatten)]
     at: AtFlag,

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     context::{self, AtFlag, StoreFlags},
     failure::Outcome,
+    missing,
     output::{Bytes, Table, key_object, print_json},
     requests::{MinimumKeysFlag, OptionalRequestFlags, report_unusable},
 };
@@ -38,6 +39,7 @@ pub(crate) fn run(target: &StoreFlags, flags: &StatsFlags) -> Outcome {
         } else {
             print(&answer.found)?;
         }
+        missing::note_unlisted(&store, request);
         report_unusable(answer.unusable)
     })
 }

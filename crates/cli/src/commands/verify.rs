@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use crate::{
     context::{self, AtFlag, StoreFlags, quoted},
     failure::{Failure, Outcome},
+    missing,
     output::{Bytes, Rate, count, key_object, outln, print_json, seconds},
     progress::Progress,
     requests::OptionalRequestFlags,
@@ -158,6 +159,7 @@ fn for_each_report(
     requests.for_each(&store, Match::Partial, |request| {
         let begin = Instant::now();
         let report = verify_request(&store, request, options)?;
+        missing::note_no_dataset(&store, request, report.parts.iter().all(|part| part.key.is_empty()));
         match each(&report, begin.elapsed()) {
             // Damage does not end the command before the other requests.
             Err(Failure::Reported) => damaged = Err(Failure::Reported),

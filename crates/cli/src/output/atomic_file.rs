@@ -46,9 +46,13 @@ impl AtomicFile {
         }
         file.sync_all()?;
         self.rename(path)?;
-        // Some file systems cannot sync a folder.
+        // Some file systems cannot sync a folder, and a folder that may be written need not be readable.
         match File::open(folder_of(path)).and_then(|folder| folder.sync_all()) {
-            Err(error) if error.kind() != io::ErrorKind::InvalidInput => Err(error),
+            Err(error)
+                if !matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::PermissionDenied) =>
+            {
+                Err(error)
+            }
             _ => Ok(()),
         }
     }

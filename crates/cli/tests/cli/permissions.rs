@@ -52,6 +52,10 @@ fn read_does_not_replace_a_file_without_write_permission() {
     refused.fails_with(1, &["cannot write to ", "protected: Permission denied"]);
     assert_eq!(fs::read(&protected).unwrap(), b"before");
     into(&folder.join("new")).unwrap().succeeds();
+    // A folder for deliveries may be written and not read.
+    set_mode(&folder, 0o1733);
+    into(&folder.join("delivered")).unwrap().succeeds();
+    assert_eq!(fs::read(folder.join("delivered")).unwrap(), b"six");
     set_mode(&folder, 0o755);
     let message = format!("cannot create a file in {}: Permission denied", folder.display());
     into(&folder.join("newer")).unwrap().fails_with(1, &[&message]);

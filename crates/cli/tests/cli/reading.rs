@@ -128,6 +128,23 @@ fn an_empty_read_is_explained_only_by_readable_datasets() {
 }
 
 #[test]
+fn an_answer_says_which_datasets_it_leaves_out_or_that_none_matches() {
+    let store = Store::with_field(0, b"zero");
+    store.ok(["lock", "--list", "expver=test"]);
+    for command in [&["stats"][..], &["stats", "--json"], &["dump"]] {
+        let err = store.ok(command).err;
+        assert!(err.contains("1 dataset of the request is locked for listing"), "{command:?}: {err}");
+    }
+    store.ok(["unlock", "--list", "expver=test"]);
+    for command in [&["verify"][..], &["repair"], &["repair", "--doit"], &["purge"]] {
+        let said = store.ok([command, &["class=zz"]].concat());
+        let expected = ["the request matches no dataset", "class=zz matches nothing: stored is class=rd"];
+        assert_eq!(said.err, expected.map(|line| format!("isotach: {line}\n")).concat(), "{command:?}");
+        assert_eq!(store.ok(command).err, "", "{command:?}");
+    }
+}
+
+#[test]
 fn an_empty_result_is_explained_on_a_terminal_only() {
     let store = Store::with_field(0, b"zero");
     assert_eq!(store.ok(["list", "step=6"]).err, "");

@@ -39,7 +39,7 @@ impl Eccodes {
 /// Sets a key as text, and as a number where it takes no text.
 fn set(handle: &mut Handle<'static>, key: &CStr, value: &str) -> Result<(), Refusal> {
     let refused = match handle.set_string(key, value) {
-        Ok(()) => return keeps_fraction(handle, key, value),
+        Ok(()) => return check_kept(handle, key, value),
         Err(refused) => refused,
     };
     let as_number = match (value.parse::<i64>(), value.parse::<f64>()) {
@@ -48,22 +48,35 @@ fn set(handle: &mut Handle<'static>, key: &CStr, value: &str) -> Result<(), Refu
         (Err(_), Err(_)) => return Err(refused),
     };
     as_number.map_err(|_| refused)?;
-    keeps_fraction(handle, key, value)
+    check_kept(handle, key, value)
 }
 
-/// Refuses a number with a fraction where the message keeps the whole part only, of which ecCodes says nothing.
-fn keeps_fraction(handle: &Handle<'static>, key: &CStr, value: &str) -> Result<(), Refusal> {
-    let has_fraction = value.parse::<f64>().is_ok_and(|number| number.fract() != 0.0);
-    if !has_fraction {
+/// Refuses a value that the message does not hold afterwards, of which ecCodes may say nothing.
+fn check_kept(handle: &Handle<'static>, key: &CStr, value: &str) -> Result<(), Refusal> {
+    // A key that cannot be read, as an array, was set or refused. Constant values may have no packing of a kind.
+    let Ok(kept) = handle.string(key) else { return Ok(()) };
+    let is_code = value.parse().is_ok_and(|code: i64| handle.long(key).is_ok_and(|kept| kept == code));
+    if is_code || is_same(value, kept.trim()) || key == c"packingType" {
         return Ok(());
     }
-    let kept = handle.string(key)?;
-    match kept.parse::<i64>() {
-        Ok(_) => {
-            Err(Refusal { reason: format!("The message takes whole numbers there, and would have {kept}") })
-        }
-        Err(_) => Ok(()),
-    }
+    Err(Refusal { reason: format!("The message would have {kept} there") })
+}
+
+/// Whether two texts say the same: a word in any case, a number, or a duration with a unit (`90m`) and one in hours (`1.5`).
+fn is_same(value: &str, kept: &str) -> bool {
+    let number = |text: &str| text.parse::<f64>().ok();
+    let seconds = |text: &str| {
+        let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+        let seconds = match unit {
+            "s" => 1.0,
+            "m" => 60.0,
+            "h" => 3600.0,
+            _ => return number(text).map(|hours| hours * 3600.0),
+        };
+        number(digits).map(|number| number * seconds)
+    };
+    let is_equal = |of: &dyn Fn(&str) -> Option<f64>| of(value).is_some() && of(value) == of(kept);
+    value.trim().eq_ignore_ascii_case(kept) || is_equal(&number) || is_equal(&seconds)
 }
 
 #[cfg(test)]
@@ -88,7 +101,36 @@ mod tests {
         let edits = [("productDefinitionTemplateNumber", "1"), ("number", "5.5")];
         let refused = eccodes.edit_message(&sample(eccodes), edits).unwrap_err();
         assert!(refused.to_string().contains("set the key number to 5.5"), "{refused}");
-        assert!(refused.to_string().contains("whole numbers"), "{refused}");
+        assert!(refused.to_string().contains("would have 5"), "{refused}");
+    }
+
+    #[test]
+    fn a_value_that_a_message_does_not_take_is_refused() {
+        let Some(eccodes) = eccodes() else { return };
+        let message = sample(eccodes);
+        for (key, value) in
+            [("step", "soon"), ("typeOfLevel", "bogus"), ("stepRange", "0-6"), ("class", "zz")]
+        {
+            let refused = eccodes.edit_message(&message, [(key, value)]).unwrap_err().to_string();
+            assert!(refused.contains(&format!("set the key {key} to {value}")), "{refused}");
+        }
+        for (key, kept) in
+            [("centre", "98"), ("centre", "ecmf"), ("class", "RD"), ("stream", "1035"), ("step", "6h")]
+        {
+            eccodes.edit_message(&message, [(key, kept)]).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_value_is_the_same_as_a_number_a_word_or_a_duration() {
+        for (value, kept) in
+            [("6", "6.0"), ("RD", "rd"), ("90m", "1.5"), ("6h", "6"), ("60m", "3600s"), ("0001", "1")]
+        {
+            assert!(is_same(value, kept), "{value} {kept}");
+        }
+        for (value, kept) in [("abc", "0"), ("60m", "60"), ("5.5", "5"), ("bogus", "surface"), ("", "0")] {
+            assert!(!is_same(value, kept), "{value} {kept}");
+        }
     }
 
     #[test]
