@@ -176,10 +176,11 @@ impl Job<'_> {
         }
     }
 
-    /// Lets the next round copy half of what did not fit. False if that was at most one file.
+    /// Lets the next round copy half of what did not fit. False if it would not write less: nothing was copied, or the bytes of one file.
     fn halve(&mut self, plan: &Plan, tried: &HashSet<u64>) -> bool {
-        self.limit = plan.needed_for_runs() + plan.to_copy(tried) / 2;
-        tried.len() > 1
+        let copied = plan.to_copy(tried);
+        self.limit = plan.needed_for_runs() + copied / 2;
+        tried.len() > 1 && copied > 0
     }
 
     /// Frees what needs no copy, and the reserve.

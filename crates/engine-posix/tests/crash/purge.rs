@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use isotach_engine_posix::simulation::{Fault, Loss, SimulatedDisk};
 use isotach_object::{
-    Container, ContainerOptions, KeyValue, Label, ObjectClass, ObjectId, ObjectType, Pool, PoolUri,
+    Cell, Container, ContainerOptions, KeyValue, Label, ObjectClass, ObjectId, ObjectType, Pool, PoolUri,
+    Update,
 };
 
 const KEYS: u64 = 60;
@@ -226,6 +227,46 @@ fn a_purge_without_space_for_copies_reports_what_it_needs() {
     assert!(error.to_string().contains("bytes of free space, and 65536 are free"), "{error}");
     disk.set_free(Some(2 << 20));
     assert!(pool.maintenance().unwrap().purge(&name, true).unwrap().freed > 90_000);
+}
+
+#[test]
+fn a_purge_fails_where_less_than_is_reported_free_can_be_written() {
+    let disk = SimulatedDisk::new();
+    let (uri, name): (PoolUri, Label) = ("posix:/pool?segment=256".parse().unwrap(), "c".parse().unwrap());
+    disk.engine().create_pool(&uri).unwrap();
+    let pool = disk.engine().open_pool(&uri).unwrap();
+    pool.create_container(&name, &ContainerOptions::default()).unwrap();
+    // Data files with nothing but segments, which are dead as soon as runs contain their entries.
+    for _ in 0..4 {
+        let container = pool.open_container(&name).unwrap();
+        let mut staging = container.staged_transactions().unwrap().stage().unwrap();
+        for key in 0..4u64 {
+            let key = key.to_le_bytes();
+            let cell = Cell::kv(ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1), &key);
+            staging.update(&[Update::Put { cell, value: &[1; 200] }]).unwrap();
+        }
+        staging.commit(&[]).unwrap();
+        container.flush().unwrap();
+    }
+    let container = pool.open_container(&name).unwrap();
+    (0..4u64).for_each(|key| object(&*container).put(&key.to_le_bytes(), &[2; 200]).unwrap());
+    // In the log, so that the runs of a new generation need space.
+    for key in 4..130u64 {
+        object(&*container).put(&key.to_le_bytes(), &[3; 16_000]).unwrap();
+        container.flush().unwrap();
+    }
+    drop(container);
+    disk.set_quota(0);
+    let error = pool.maintenance().unwrap().purge(&name, true).unwrap_err();
+    assert_eq!(error.code(), "no-space", "{error}");
+    let container = pool.open_container(&name).unwrap();
+    for key in 0..130u64 {
+        let found = object(&*container).get(&key.to_le_bytes()).unwrap().unwrap();
+        assert!(found == if key < 4 { vec![2; 200] } else { vec![3; 16_000] }, "key {key}");
+    }
+    drop(container);
+    disk.set_free(None);
+    assert!(pool.maintenance().unwrap().purge(&name, true).unwrap().freed > 0);
 }
 
 #[test]
