@@ -32,6 +32,15 @@ impl Bench {
     }
 }
 
+/// Runs programs that check what they find in a pool.
+fn check(names: &[&str]) {
+    let bench = Bench::new();
+    for name in names {
+        let program = bench.compile(name, &[&format!("tests/c/{name}.c")]);
+        bench.run(&program, &["tank"]);
+    }
+}
+
 fn lines(child: &mut Child) -> impl Iterator<Item = String> + use<> {
     BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap)
 }
@@ -69,27 +78,17 @@ fn fields_of_several_processes_of_which_one_is_killed_are_there_with_their_bytes
 
 #[test]
 fn what_a_program_does_wrong_is_refused_and_what_it_seldom_does_comes_out_right() {
-    let bench = Bench::new();
-    let edges = bench.compile("edges", &["tests/c/edges.c"]);
-    bench.run(&edges, &["tank"]);
-    let of_files = bench.compile("dfs_edges", &["tests/c/dfs_edges.c"]);
-    bench.run(&of_files, &["tank"]);
+    check(&["edges", "dfs_edges"]);
 }
 
 #[test]
 fn a_call_without_space_never_takes_effect_later_and_disturbs_no_other() {
-    let bench = Bench::new();
-    let full = bench.compile("full", &["tests/c/full.c"]);
-    bench.run(&full, &["tank"]);
+    check(&["full"]);
 }
 
 #[test]
 fn calls_under_way_are_waited_for_and_wrong_arguments_are_told_by_the_call() {
-    let bench = Bench::new();
-    for name in ["events", "dfs_events"] {
-        let program = bench.compile(name, &[&format!("tests/c/{name}.c")]);
-        bench.run(&program, &["tank"]);
-    }
+    check(&["events", "dfs_events"]);
 }
 
 #[test]
