@@ -2,14 +2,14 @@
 
 use core::ffi::c_int;
 
-/// The version of the layout of access control lists.
-pub const DAOS_ACL_VERSION: u16 = 1;
-/// The most bytes that the name of a principal has, without the zero that ends it.
-pub const DAOS_ACL_MAX_PRINCIPAL_LEN: usize = 255;
-/// The most bytes that of entries a list has.
-pub const DAOS_ACL_MAX_ACE_LEN: usize = 65_536;
-/// The most bytes that the text of an entry has.
-pub const DAOS_ACL_MAX_ACE_STR_LEN: usize = DAOS_ACL_MAX_PRINCIPAL_LEN + 64;
+numbers! {
+    DAOS_ACL_VERSION: u16 = 1, "The version of the layout of access control lists.";
+    DAOS_ACL_MAX_PRINCIPAL_LEN: usize = 255,
+        "The most bytes that the name of a principal has, without the zero that ends it.";
+    DAOS_ACL_MAX_ACE_LEN: usize = 65_536, "The most bytes that of entries a list has.";
+    DAOS_ACL_MAX_ACE_STR_LEN: usize = DAOS_ACL_MAX_PRINCIPAL_LEN + 64,
+        "The most bytes that the text of an entry has.";
+}
 
 /// The owner, in text.
 pub const DAOS_ACL_PRINCIPAL_OWNER: &str = "OWNER@";
@@ -18,55 +18,34 @@ pub const DAOS_ACL_PRINCIPAL_OWNER_GRP: &str = "GROUP@";
 /// Everyone else, in text.
 pub const DAOS_ACL_PRINCIPAL_EVERYONE: &str = "EVERYONE@";
 
-/// The owner.
-pub const DAOS_ACL_OWNER: c_int = 0;
-/// A user, by name.
-pub const DAOS_ACL_USER: c_int = 1;
-/// The group that owns.
-pub const DAOS_ACL_OWNER_GROUP: c_int = 2;
-/// A group, by name.
-pub const DAOS_ACL_GROUP: c_int = 3;
-/// Everyone else.
-pub const DAOS_ACL_EVERYONE: c_int = 4;
+numbers! {
+    DAOS_ACL_OWNER: c_int = 0, "The owner.";
+    DAOS_ACL_USER: c_int = 1, "A user, by name.";
+    DAOS_ACL_OWNER_GROUP: c_int = 2, "The group that owns.";
+    DAOS_ACL_GROUP: c_int = 3, "A group, by name.";
+    DAOS_ACL_EVERYONE: c_int = 4, "Everyone else.";
 
-/// The entry allows.
-pub const DAOS_ACL_ACCESS_ALLOW: u8 = 1;
-/// The entry asks for a line in an audit log.
-pub const DAOS_ACL_ACCESS_AUDIT: u8 = 2;
-/// The entry asks for an alarm.
-pub const DAOS_ACL_ACCESS_ALARM: u8 = 4;
+    DAOS_ACL_ACCESS_ALLOW: u8 = 1, "The entry allows.";
+    DAOS_ACL_ACCESS_AUDIT: u8 = 2, "The entry asks for a line in an audit log.";
+    DAOS_ACL_ACCESS_ALARM: u8 = 4, "The entry asks for an alarm.";
 
-/// The principal is a group.
-pub const DAOS_ACL_FLAG_GROUP: u16 = 1;
-/// Containers inherit the entry from the pool.
-pub const DAOS_ACL_FLAG_POOL_INHERIT: u16 = 2;
-/// Audit or alarm when access fails.
-pub const DAOS_ACL_FLAG_ACCESS_FAIL: u16 = 4;
-/// Audit or alarm when access succeeds.
-pub const DAOS_ACL_FLAG_ACCESS_SUCCESS: u16 = 8;
+    DAOS_ACL_FLAG_GROUP: u16 = 1, "The principal is a group.";
+    DAOS_ACL_FLAG_POOL_INHERIT: u16 = 2, "Containers inherit the entry from the pool.";
+    DAOS_ACL_FLAG_ACCESS_FAIL: u16 = 4, "Audit or alarm when access fails.";
+    DAOS_ACL_FLAG_ACCESS_SUCCESS: u16 = 8, "Audit or alarm when access succeeds.";
 
-/// Read, `r`.
-pub const DAOS_ACL_PERM_READ: u64 = 1;
-/// Write, `w`.
-pub const DAOS_ACL_PERM_WRITE: u64 = 2;
-/// Create containers, `c`.
-pub const DAOS_ACL_PERM_CREATE_CONT: u64 = 4;
-/// Delete containers, `d`.
-pub const DAOS_ACL_PERM_DEL_CONT: u64 = 8;
-/// Read properties, `t`.
-pub const DAOS_ACL_PERM_GET_PROP: u64 = 16;
-/// Change properties, `T`.
-pub const DAOS_ACL_PERM_SET_PROP: u64 = 32;
-/// Read the access control list, `a`.
-pub const DAOS_ACL_PERM_GET_ACL: u64 = 64;
-/// Change the access control list, `A`.
-pub const DAOS_ACL_PERM_SET_ACL: u64 = 128;
-/// Change the owner, `o`.
-pub const DAOS_ACL_PERM_SET_OWNER: u64 = 256;
-/// All permissions that a pool knows.
-pub const DAOS_ACL_PERM_POOL_ALL: u64 = 0x1f;
-/// All permissions that a container knows.
-pub const DAOS_ACL_PERM_CONT_ALL: u64 = 0x1fb;
+    DAOS_ACL_PERM_READ: u64 = 1, "Read, `r`.";
+    DAOS_ACL_PERM_WRITE: u64 = 2, "Write, `w`.";
+    DAOS_ACL_PERM_CREATE_CONT: u64 = 4, "Create containers, `c`.";
+    DAOS_ACL_PERM_DEL_CONT: u64 = 8, "Delete containers, `d`.";
+    DAOS_ACL_PERM_GET_PROP: u64 = 16, "Read properties, `t`.";
+    DAOS_ACL_PERM_SET_PROP: u64 = 32, "Change properties, `T`.";
+    DAOS_ACL_PERM_GET_ACL: u64 = 64, "Read the access control list, `a`.";
+    DAOS_ACL_PERM_SET_ACL: u64 = 128, "Change the access control list, `A`.";
+    DAOS_ACL_PERM_SET_OWNER: u64 = 256, "Change the owner, `o`.";
+    DAOS_ACL_PERM_POOL_ALL: u64 = 0x1f, "All permissions that a pool knows.";
+    DAOS_ACL_PERM_CONT_ALL: u64 = 0x1fb, "All permissions that a container knows.";
+}
 
 /// The letters of permissions, in the order in which they are written.
 pub const PERMISSION_LETTERS: [(char, u64); 9] = [
@@ -81,18 +60,14 @@ pub const PERMISSION_LETTERS: [(char, u64); 9] = [
     ('o', DAOS_ACL_PERM_SET_OWNER),
 ];
 
-/// Ask a pool for its space.
-pub const DPI_SPACE: u64 = 1;
-/// Ask a pool how far rebuilding is.
-pub const DPI_REBUILD_STATUS: u64 = 2;
-/// Ask a pool for the server processes that are in use rather than for those that are not.
-pub const DPI_ENGINES_ENABLED: u64 = 4;
-/// Ask a pool for everything.
-pub const DPI_ALL: u64 = u64::MAX;
+numbers! {
+    DPI_SPACE: u64 = 1, "Ask a pool for its space.";
+    DPI_REBUILD_STATUS: u64 = 2, "Ask a pool how far rebuilding is.";
+    DPI_ENGINES_ENABLED: u64 = 4,
+        "Ask a pool for the server processes that are in use rather than for those that are not.";
+    DPI_ALL: u64 = u64::MAX, "Ask a pool for everything.";
 
-/// A rebuild goes on.
-pub const DRS_IN_PROGRESS: i32 = 0;
-/// No rebuild was needed.
-pub const DRS_NOT_STARTED: i32 = 1;
-/// The rebuild is complete.
-pub const DRS_COMPLETED: i32 = 2;
+    DRS_IN_PROGRESS: i32 = 0, "A rebuild goes on.";
+    DRS_NOT_STARTED: i32 = 1, "No rebuild was needed.";
+    DRS_COMPLETED: i32 = 2, "The rebuild is complete.";
+}

@@ -7,40 +7,26 @@ use crate::info::daos_prop_t;
 use crate::properties::DAOS_PROP_MAX_LABEL_BUF_LEN;
 use crate::types::{daos_obj_id_t, daos_oclass_id_t, daos_range_t, daos_size_t, uuid_t};
 
-/// The most bytes that a name has.
-pub const DFS_MAX_NAME: usize = 255;
-/// The most bytes that a path has, with the zero that ends it.
-pub const DFS_MAX_PATH: usize = 4096;
-/// The most bytes that the name of an extended attribute has.
-pub const DFS_MAX_XATTR_NAME: usize = 255;
-/// The most bytes that the value of an extended attribute has.
-pub const DFS_MAX_XATTR_LEN: usize = 65_536;
-/// The number of bytes a chunk has where nothing else is said.
-pub const DFS_DEFAULT_CHUNK_SIZE: u64 = 1_048_576;
-/// The most bytes that hints have, with the zero that ends them.
-pub const DAOS_CONT_HINT_MAX_LEN: usize = 128;
+numbers! {
+    DFS_MAX_NAME: usize = 255, "The most bytes that a name has.";
+    DFS_MAX_PATH: usize = 4096, "The most bytes that a path has, with the zero that ends it.";
+    DFS_MAX_XATTR_NAME: usize = 255, "The most bytes that the name of an extended attribute has.";
+    DFS_MAX_XATTR_LEN: usize = 65_536, "The most bytes that the value of an extended attribute has.";
+    DFS_DEFAULT_CHUNK_SIZE: u64 = 1_048_576, "The number of bytes a chunk has where nothing else is said.";
+    DAOS_CONT_HINT_MAX_LEN: usize = 128, "The most bytes that hints have, with the zero that ends them.";
 
-/// Mounts by whole paths: no directories are kept open.
-pub const DFS_SYS_NO_CACHE: c_int = 1;
-/// Mounts by whole paths: one thread uses them.
-pub const DFS_SYS_NO_LOCK: c_int = 2;
-/// Operations are transactions.
-pub const DFS_BALANCED: c_uint = 4;
-/// Operations are not transactions.
-pub const DFS_RELAXED: c_uint = 0;
+    DFS_SYS_NO_CACHE: c_int = 1, "Mounts by whole paths: no directories are kept open.";
+    DFS_SYS_NO_LOCK: c_int = 2, "Mounts by whole paths: one thread uses them.";
+    DFS_BALANCED: c_uint = 4, "Operations are transactions.";
+    DFS_RELAXED: c_uint = 0, "Operations are not transactions.";
 
-/// Set the mode.
-pub const DFS_SET_ATTR_MODE: c_int = 1;
-/// Set the time of the last access.
-pub const DFS_SET_ATTR_ATIME: c_int = 2;
-/// Set the time of the last modification.
-pub const DFS_SET_ATTR_MTIME: c_int = 4;
-/// Set the size.
-pub const DFS_SET_ATTR_SIZE: c_int = 8;
-/// Set the user.
-pub const DFS_SET_ATTR_UID: c_int = 16;
-/// Set the group.
-pub const DFS_SET_ATTR_GID: c_int = 32;
+    DFS_SET_ATTR_MODE: c_int = 1, "Set the mode.";
+    DFS_SET_ATTR_ATIME: c_int = 2, "Set the time of the last access.";
+    DFS_SET_ATTR_MTIME: c_int = 4, "Set the time of the last modification.";
+    DFS_SET_ATTR_SIZE: c_int = 8, "Set the size.";
+    DFS_SET_ATTR_UID: c_int = 16, "Set the user.";
+    DFS_SET_ATTR_GID: c_int = 32, "Set the group.";
+}
 
 /// What holds for a file system, all of it optional when one is made.
 #[repr(C)]
@@ -102,16 +88,16 @@ pub struct duns_attr_t {
     pub da_hints: [c_char; DAOS_CONT_HINT_MAX_LEN],
 }
 
-/// A path without `daos:` names pool and container.
-pub const DUNS_NO_PREFIX: u32 = 1;
-/// Of a path only the last part is checked.
-pub const DUNS_NO_REVERSE_LOOKUP: u32 = 2;
-/// It is no path of the system's.
-pub const DUNS_NO_CHECK_PATH: u32 = 4;
+numbers! {
+    DUNS_NO_PREFIX: u32 = 1, "A path without `daos:` names pool and container.";
+    DUNS_NO_REVERSE_LOOKUP: u32 = 2, "Of a path only the last part is checked.";
+    DUNS_NO_CHECK_PATH: u32 = 4, "It is no path of the system's.";
+}
 /// The extended attribute of a path that says what it leads to.
 pub const DUNS_XATTR_NAME: &core::ffi::CStr = c"user.daos";
-/// The most bytes that the value of that has.
-pub const DUNS_MAX_XATTR_LEN: usize = 170;
+numbers! {
+    DUNS_MAX_XATTR_LEN: usize = 170, "The most bytes that the value of that has.";
+}
 
 const _: () = {
     assert!(size_of::<duns_attr_t>() == 480 && offset_of!(duns_attr_t, da_pool) == 28);

@@ -64,18 +64,15 @@ pub struct d_hash_table {
     pub ht_locks: *mut c_void,
 }
 
-/// The table has no lock.
-pub const D_HASH_FT_NOLOCK: u32 = 1;
-/// The lock is a mutex.
-pub const D_HASH_FT_MUTEX: u32 = 2;
-/// The lock distinguishes readers from writers.
-pub const D_HASH_FT_RWLOCK: u32 = 4;
-/// The table does not refer to its records: who is the last that does takes a record out.
-pub const D_HASH_FT_EPHEMERAL: u32 = 8;
-/// A record that was found comes first in its list.
-pub const D_HASH_FT_LRU: u32 = 16;
-/// One lock is for all lists.
-pub const D_HASH_FT_GLOCK: u32 = 32_768;
+numbers! {
+    D_HASH_FT_NOLOCK: u32 = 1, "The table has no lock.";
+    D_HASH_FT_MUTEX: u32 = 2, "The lock is a mutex.";
+    D_HASH_FT_RWLOCK: u32 = 4, "The lock distinguishes readers from writers.";
+    D_HASH_FT_EPHEMERAL: u32 = 8,
+        "The table does not refer to its records: who is the last that does takes a record out.";
+    D_HASH_FT_LRU: u32 = 16, "A record that was found comes first in its list.";
+    D_HASH_FT_GLOCK: u32 = 32_768, "One lock is for all lists.";
+}
 
 const _: () = {
     assert!(size_of::<d_list_t>() == 16 && offset_of!(d_list_t, next) == 0);

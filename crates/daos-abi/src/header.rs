@@ -30,8 +30,8 @@ fn compile(compiler: &str, language: &[&str], program: &str) {
 /// The constants in a source file that are plain numbers.
 fn numbers(source: &str) -> impl Iterator<Item = (&str, u64)> {
     source.lines().filter_map(|line| {
-        let (name, value) = line.strip_prefix("pub const ")?.strip_suffix(';')?.split_once(": ")?;
-        let digits = value.split_once(" = ")?.1.replace('_', "");
+        let (name, value) = line.trim_start().split_once(": ")?;
+        let digits = value.split_once(" = ")?.1.split_once(',')?.0.replace('_', "");
         let number = match digits.strip_prefix("0x") {
             Some(digits) => u64::from_str_radix(digits, 16).ok()?,
             None => digits.parse().ok()?,

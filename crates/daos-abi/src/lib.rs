@@ -8,6 +8,16 @@
 
 #![expect(non_camel_case_types, reason = "the types carry the names that C programs use")]
 
+/// Declares constants: name, type and number, and what each stands for.
+macro_rules! numbers {
+    ($($name:ident: $type:ty = $number:expr, $text:literal;)*) => {
+        $(
+            #[doc = $text]
+            pub const $name: $type = $number;
+        )*
+    };
+}
+
 pub mod acl;
 pub mod classes;
 pub mod constants;
