@@ -3,11 +3,9 @@
 
 mod support;
 
-use support::DaosFixture;
-
-isotach_object_conformance::conformance_suite! { daos => DaosFixture::new("") }
+isotach_object_conformance::conformance_suite! { daos => support::daos("") }
 // Arrays that lie under many keys, and one operation at a time.
-isotach_object_conformance::conformance_suite! { daos_in_parts => DaosFixture::new("&chunk=4096&depth=1&oids=1") }
-isotach_object_conformance::history_suite! { daos_history => DaosFixture::new("") }
-isotach_object_conformance::model_suite! { daos_model => DaosFixture::new("") }
-isotach_object_conformance::model_suite! { daos_in_parts_model => DaosFixture::new("&chunk=4096") }
+isotach_object_conformance::conformance_suite! { daos_in_parts => support::daos("&chunk=4096&depth=1&oids=1") }
+isotach_object_conformance::history_suite! { daos_history => support::daos("") }
+isotach_object_conformance::model_suite! { daos_model => support::daos("") }
+isotach_object_conformance::model_suite! { daos_in_parts_model => support::daos("&chunk=4096") }

@@ -8,10 +8,9 @@ use std::sync::Arc;
 use isotach_object::{
     Acl, ContainerOptions, Label, NewRights, Permissions, Pool, Principal, Property, RightsChange,
 };
-use isotach_object_conformance::Fixture;
-use support::DaosFixture;
+use isotach_object_conformance::{ClusterFixture, Fixture};
 
-fn pool(fixture: &DaosFixture) -> Arc<dyn Pool> {
+fn pool(fixture: &ClusterFixture) -> Arc<dyn Pool> {
     let uri = fixture.fresh_pool();
     fixture.engine().create_pool(&uri).unwrap();
     fixture.engine().open_pool(&uri).unwrap()
@@ -35,7 +34,7 @@ fn property(name: &str, value: &str) -> Property {
 
 #[test]
 fn a_container_made_without_a_list_has_that_of_daos_and_its_group_sees_it() {
-    let fixture = DaosFixture::new("");
+    let fixture = support::daos("");
     let pool = pool(&fixture);
     assert!(pool.capabilities().permissions);
     pool.create_container(&label(), &ContainerOptions::default()).unwrap();
@@ -47,7 +46,7 @@ fn a_container_made_without_a_list_has_that_of_daos_and_its_group_sees_it() {
 
 #[test]
 fn a_list_is_kept_letter_by_letter_and_who_may_read_may_look_at_properties_and_list() {
-    let fixture = DaosFixture::new("");
+    let fixture = support::daos("");
     let pool = pool(&fixture);
     let asked = acl("A::ann@:rw,A::bea@:tT,A:G:crew@:d,A::EVERYONE@:r");
     pool.create_container(&label(), &ContainerOptions::with_rights(NewRights::Asked(listed(&asked))))
@@ -77,7 +76,7 @@ fn a_list_is_kept_letter_by_letter_and_who_may_read_may_look_at_properties_and_l
 
 #[test]
 fn a_container_given_to_another_user_is_closed_to_its_former_owner() {
-    let fixture = DaosFixture::new("");
+    let fixture = support::daos("");
     let pool = pool(&fixture);
     pool.create_container(&label(), &ContainerOptions::default()).unwrap();
     let gift =
@@ -114,7 +113,7 @@ fn a_container_given_to_another_user_is_closed_to_its_former_owner() {
 
 #[test]
 fn a_container_that_inherits_is_open_to_all_whom_the_first_one_is_open_to() {
-    let fixture = DaosFixture::new("");
+    let fixture = support::daos("");
     let pool = pool(&fixture);
     let asked = acl("A::ann@:rw,A:G:GROUP@:r");
     pool.create_container(&label(), &ContainerOptions::with_rights(NewRights::Asked(listed(&asked))))
@@ -128,7 +127,7 @@ fn a_container_that_inherits_is_open_to_all_whom_the_first_one_is_open_to() {
 
 #[test]
 fn properties_are_told_by_the_names_that_daos_has_and_are_set_all_or_none() {
-    let fixture = DaosFixture::new("&csum=crc64");
+    let fixture = support::daos("&csum=crc64");
     let pool = pool(&fixture);
     pool.create_container(&label(), &ContainerOptions::default()).unwrap();
     let told = pool.storage_properties().unwrap().properties(&label()).unwrap();

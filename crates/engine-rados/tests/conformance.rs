@@ -2,14 +2,12 @@
 
 mod support;
 
-use support::RadosFixture;
-
-isotach_object_conformance::conformance_suite! { rados => RadosFixture::new("") }
+isotach_object_conformance::conformance_suite! { rados => support::rados("") }
 // Omaps that are split all the time, arrays of many small objects, and bytes in another pool of Ceph's.
-isotach_object_conformance::conformance_suite! { rados_in_parts => RadosFixture::new("entries=4&chunk=65536&data=isotach-data") }
+isotach_object_conformance::conformance_suite! { rados_in_parts => support::rados("entries=4&chunk=65536&data=isotach-data") }
 isotach_object_conformance::history_suite! {
-    rados_history => RadosFixture::new(""),
-    rados_in_parts_history => RadosFixture::new("entries=4")
+    rados_history => support::rados(""),
+    rados_in_parts_history => support::rados("entries=4")
 }
-isotach_object_conformance::model_suite! { rados_model => RadosFixture::new("") }
-isotach_object_conformance::model_suite! { rados_in_parts_model => RadosFixture::new("entries=2&chunk=65536") }
+isotach_object_conformance::model_suite! { rados_model => support::rados("") }
+isotach_object_conformance::model_suite! { rados_in_parts_model => support::rados("entries=2&chunk=65536") }

@@ -16,16 +16,15 @@ use isotach_engine_rados::fault_injection;
 use isotach_object::{
     Anchor, Container, ContainerOptions, KeyValue, ObjectClass, ObjectId, ObjectType, PoolUri,
 };
-use isotach_object_conformance::Fixture;
-use support::RadosFixture;
+use isotach_object_conformance::{ClusterFixture, Fixture};
 
 const OBJECT: ObjectId = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1);
 
-fn container(fixture: &RadosFixture, uri: &PoolUri) -> Arc<dyn Container> {
+fn container(fixture: &ClusterFixture, uri: &PoolUri) -> Arc<dyn Container> {
     fixture.engine().open_pool(uri).unwrap().open_container(&"c".parse().unwrap()).unwrap()
 }
 
-fn new_container(fixture: &RadosFixture) -> PoolUri {
+fn new_container(fixture: &ClusterFixture) -> PoolUri {
     let (engine, uri) = (fixture.engine(), fixture.fresh_pool());
     engine.create_pool(&uri).unwrap();
     engine
@@ -73,7 +72,7 @@ fn listed(container: &dyn Container) -> BTreeSet<Vec<u8>> {
 fn an_object_that_grows_is_split_while_others_list_and_get() {
     const WRITERS: usize = 3;
     const EACH: usize = 6000;
-    let fixture = RadosFixture::new("entries=1000");
+    let fixture = support::rados("entries=1000");
     let uri = new_container(&fixture);
     let first = container(&fixture, &uri);
     put(&*first, (0..EACH).map(|number| number * WRITERS));
@@ -110,7 +109,7 @@ fn an_object_that_grows_is_split_while_others_list_and_get() {
 fn of_entries_that_are_sent_while_their_omaps_are_split_the_last_change_counts() {
     const WRITERS: usize = 3;
     const EACH: usize = 6000;
-    let fixture = RadosFixture::new("entries=1000");
+    let fixture = support::rados("entries=1000");
     let uri = new_container(&fixture);
     thread::scope(|scope| {
         for writer in 0..WRITERS {
@@ -141,7 +140,7 @@ fn of_entries_that_are_sent_while_their_omaps_are_split_the_last_change_counts()
 #[test]
 fn a_split_of_a_dead_process_is_completed_by_a_waiting_one_while_readers_go_on() {
     for before in [100, 3000] {
-        let fixture = RadosFixture::new("entries=1000");
+        let fixture = support::rados("entries=1000");
         let uri = new_container(&fixture);
         put(&*container(&fixture, &uri), 0..before);
         fault_injection::leave_mark(&uri, OBJECT, "frozen").unwrap();
@@ -155,7 +154,7 @@ fn a_split_of_a_dead_process_is_completed_by_a_waiting_one_while_readers_go_on()
 
 #[test]
 fn a_removal_that_a_dead_process_began_is_ended_by_whoever_comes() {
-    let fixture = RadosFixture::new("entries=500");
+    let fixture = support::rados("entries=500");
     let uri = new_container(&fixture);
     let (one, other) = (container(&fixture, &uri), container(&fixture, &uri));
     put(&*one, 0..3000);

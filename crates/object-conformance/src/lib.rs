@@ -24,6 +24,7 @@
 )]
 
 mod bytes;
+mod cluster_fixture;
 mod fixture;
 mod memory_fixture;
 pub mod model;
@@ -69,6 +70,7 @@ pub mod transaction;
 #[doc(hidden)]
 pub mod visibility;
 
+pub use cluster_fixture::ClusterFixture;
 pub use fixture::{FaultSet, Faults, Fixture};
 pub use memory_fixture::MemoryFixture;
 #[doc(hidden)]
