@@ -105,6 +105,12 @@ impl DaosContainer {
         pipeline.or_fail(|pipeline| pipeline.hand_over(&self.space))
     }
 
+    fn before_listing(&self, object: ObjectId, limit: usize) -> Result<()> {
+        check_object(object)?;
+        check_limit(limit)?;
+        self.hand_over_for([object].into_iter())
+    }
+
     fn hand_over_all(&self) -> Result<()> {
         self.space.check_process()?;
         self.hand_over(&mut self.pipeline())
@@ -276,26 +282,23 @@ impl Container for DaosContainer {
 
     fn list_entries(&self, object: ObjectId, anchor: &Anchor, limit: usize, values: bool) -> Result<Page> {
         object.expect_type(ObjectType::KeyValue)?;
-        check_object(object)?;
-        check_limit(limit)?;
-        self.hand_over_for([object].into_iter())?;
-        listing::entries(&self.space, self.tx(), object, (anchor, limit), values)
+        self.before_listing(object, limit)?;
+        match values {
+            true => listing::entries(&self.space, self.tx(), object, (anchor, limit)),
+            false => listing::keys(&self.space, self.tx(), object, None, (anchor, limit)),
+        }
     }
 
     fn list_dkeys(&self, object: ObjectId, anchor: &Anchor, limit: usize) -> Result<Page> {
         object.expect_type(ObjectType::General)?;
-        check_object(object)?;
-        check_limit(limit)?;
-        self.hand_over_for([object].into_iter())?;
-        listing::dkeys(&self.space, self.tx(), object, anchor, limit)
+        self.before_listing(object, limit)?;
+        listing::keys(&self.space, self.tx(), object, None, (anchor, limit))
     }
 
     fn list_akeys(&self, object: ObjectId, dkey: &[u8], anchor: &Anchor, limit: usize) -> Result<Page> {
         Update::RemoveDkey { object, dkey }.check()?;
-        check_object(object)?;
-        check_limit(limit)?;
-        self.hand_over_for([object].into_iter())?;
-        listing::akeys(&self.space, self.tx(), object, dkey, (anchor, limit))
+        self.before_listing(object, limit)?;
+        listing::keys(&self.space, self.tx(), object, Some(dkey), (anchor, limit))
     }
 
     fn list_objects(&self, anchor: &Anchor, limit: usize) -> Result<(Vec<ObjectId>, Option<Anchor>)> {

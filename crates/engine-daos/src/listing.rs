@@ -13,71 +13,49 @@ use crate::{
     space::Space,
 };
 
-/// A page of the entries of a map.
+/// A page of the entries of a map, with their values.
 pub(crate) fn entries(
     space: &Space,
     past: Option<&Tx>,
     object: ObjectId,
     (anchor, limit): (&Anchor, usize),
-    values: bool,
 ) -> Result<Page> {
     // The keys are of one state, but the values need another read.
-    consistent_read(space, past, if values { 2 } else { 1 }, |tx| {
-        let found = keys(space, tx, object, None, anchor, limit)?;
+    consistent_read(space, past, 2, |tx| {
+        let found = find(space, tx, object, None, (anchor, limit))?;
+        let cells: Vec<Cell<'_>> = found.keys.iter().map(|key| Cell::kv(object, key)).collect();
+        let stored = read::values(space, tx, &cells)?;
+        // An entry may have been removed since the listing, without a transaction.
+        let there = found.keys.iter().zip(&stored).filter_map(|(key, value)| Some((key, value.as_ref()?)));
         let mut page = PageBuilder::new();
-        if values {
-            let cells: Vec<Cell<'_>> = found.keys.iter().map(|key| Cell::kv(object, key)).collect();
-            let stored = read::values(space, tx, &cells)?;
-            // An entry may have been removed since the listing, without a transaction.
-            let there =
-                found.keys.iter().zip(&stored).filter_map(|(key, value)| Some((key, value.as_ref()?)));
-            there.for_each(|(key, value)| page.push(key, value));
-        } else {
-            found.keys.iter().for_each(|key| page.push(key, b""));
-        }
+        there.for_each(|(key, value)| page.push(key, value));
         Ok(page.finish(found.next.map(Anchor::from_bytes)))
     })
 }
 
-/// A page of the distribution keys of a general object.
-pub(crate) fn dkeys(
+/// A page of the keys of a map, of the distribution keys of a general object, or of the attribute keys under one of these.
+pub(crate) fn keys(
     space: &Space,
     past: Option<&Tx>,
     object: ObjectId,
-    anchor: &Anchor,
-    limit: usize,
-) -> Result<Page> {
-    consistent_read(space, past, 1, |tx| {
-        let found = keys(space, tx, object, None, anchor, limit)?;
-        let mut page = PageBuilder::new();
-        found.keys.iter().for_each(|key| page.push(key, b""));
-        Ok(page.finish(found.next.map(Anchor::from_bytes)))
-    })
-}
-
-/// A page of the attribute keys under a distribution key.
-pub(crate) fn akeys(
-    space: &Space,
-    past: Option<&Tx>,
-    object: ObjectId,
-    dkey: &[u8],
+    dkey: Option<&[u8]>,
     (anchor, limit): (&Anchor, usize),
 ) -> Result<Page> {
     consistent_read(space, past, 1, |tx| {
-        let found = keys(space, tx, object, Some(dkey), anchor, limit)?;
+        let found = find(space, tx, object, dkey, (anchor, limit))?;
+        let own = |key| if dkey.is_some() { bare(key) } else { Some(key) };
         let mut page = PageBuilder::new();
-        found.keys.iter().filter_map(|key| bare(key)).for_each(|key| page.push(key, b""));
+        found.keys.iter().filter_map(|key| own(key)).for_each(|key| page.push(key, b""));
         Ok(page.finish(found.next.map(Anchor::from_bytes)))
     })
 }
 
-fn keys(
+fn find(
     space: &Space,
     tx: Option<&Tx>,
     object: ObjectId,
     dkey: Option<&[u8]>,
-    anchor: &Anchor,
-    limit: usize,
+    (anchor, limit): (&Anchor, usize),
 ) -> Step<Keys> {
     let result =
         space.object(space.id(object)).and_then(|open| open.keys(tx, dkey, anchor.as_bytes(), limit));
@@ -154,7 +132,7 @@ fn holds_something(space: &Space, tx: Option<&Tx>, object: ObjectId) -> Step<boo
     }
     let mut anchor = Anchor::start();
     loop {
-        let found = keys(space, tx, object, None, &anchor, 1)?;
+        let found = find(space, tx, object, None, (&anchor, 1))?;
         match found.next {
             _ if !found.keys.is_empty() => return Ok(true),
             None => return Ok(false),

@@ -2,7 +2,7 @@
 
 use isotach_engine_kit::context::Context;
 use isotach_object::{
-    Anchor, Cell, Error, Finding, FoundCell, ObjectId, ObjectType, Page, Part, Result, Verified, Verify,
+    Anchor, Cell, Error, Finding, FoundCell, ObjectId, ObjectType, Part, Result, Verified, Verify,
     VerifyProgress,
 };
 
@@ -33,27 +33,23 @@ fn cells(space: &Space, mut act: impl FnMut(&Cell<'_>) -> Result<()>) -> Result<
 fn cells_of(space: &Space, object: ObjectId, act: &mut impl FnMut(&Cell<'_>) -> Result<()>) -> Result<()> {
     match object.otype() {
         ObjectType::Array => act(&Cell::array(object)),
-        ObjectType::KeyValue => pages(
-            |anchor| listing::entries(space, None, object, (anchor, PER_PAGE), false),
-            |key| act(&Cell::kv(object, key)),
-        ),
-        ObjectType::General => pages(
-            |anchor| listing::dkeys(space, None, object, anchor, PER_PAGE),
-            |dkey| {
-                pages(
-                    |anchor| listing::akeys(space, None, object, dkey, (anchor, PER_PAGE)),
-                    |akey| act(&Cell::general(object, dkey, akey)),
-                )
-            },
-        ),
+        ObjectType::KeyValue => keys(space, object, None, |key| act(&Cell::kv(object, key))),
+        ObjectType::General => keys(space, object, None, |dkey| {
+            keys(space, object, Some(dkey), |akey| act(&Cell::general(object, dkey, akey)))
+        }),
         ObjectType::System => Ok(()),
     }
 }
 
-fn pages(page: impl Fn(&Anchor) -> Result<Page>, mut act: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+fn keys(
+    space: &Space,
+    object: ObjectId,
+    dkey: Option<&[u8]>,
+    mut act: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
     let mut anchor = Some(Anchor::start());
     while let Some(from) = anchor {
-        let page = page(&from)?;
+        let page = listing::keys(space, None, object, dkey, (&from, PER_PAGE))?;
         page.keys().try_for_each(&mut act)?;
         anchor = page.next().cloned();
     }

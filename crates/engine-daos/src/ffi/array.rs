@@ -147,17 +147,9 @@ impl Operation for Write<'_> {
     fn launch(&mut self, functions: &Functions, event: *mut daos_event_t) -> c_int {
         // libdaos only reads what a write points to.
         self.described.point(self.data.as_ptr().cast_mut(), self.data.len());
-        let described = &mut self.described;
+        let (write, described) = (functions.array_write, &mut self.described);
         // SAFETY: what is described is of this operation, which stays until the event has come.
-        unsafe {
-            (functions.array_write)(
-                self.array.handle,
-                self.tx,
-                &mut described.iod,
-                &mut described.list,
-                event,
-            )
-        }
+        unsafe { write(self.array.handle, self.tx, &mut described.iod, &mut described.list, event) }
     }
 }
 
@@ -225,10 +217,8 @@ impl Operation for Read<'_> {
             Buffer::Lent(bytes) => bytes,
         };
         self.described.point(bytes.as_mut_ptr(), bytes.len());
-        let described = &mut self.described;
+        let (read, described) = (functions.array_read, &mut self.described);
         // SAFETY: what is described, and the buffer, are of this operation, which stays until the event has come.
-        unsafe {
-            (functions.array_read)(self.array.handle, self.tx, &mut described.iod, &mut described.list, event)
-        }
+        unsafe { read(self.array.handle, self.tx, &mut described.iod, &mut described.list, event) }
     }
 }

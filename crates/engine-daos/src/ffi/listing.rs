@@ -8,7 +8,7 @@ use isotach_daos_abi::{
     types::{d_iov_t, d_sg_list_t, daos_anchor_t, daos_key_desc_t},
 };
 
-use super::{Der, Object, Tx, object::vector, transaction::handle_of};
+use super::{Der, Object, Tx, api::Functions, object::vector, transaction::handle_of};
 
 /// Bytes of keys that are asked for at once.
 const KEY_BYTES: usize = 64 << 10;
@@ -65,35 +65,17 @@ impl Object {
         let mut bytes =
             d_iov_t { iov_buf: buffer.as_mut_ptr().cast(), iov_buf_len: buffer.len() as u64, iov_len: 0 };
         let mut list = d_sg_list_t { sg_nr: 1, sg_nr_out: 0, sg_iovs: &mut bytes };
-        let (functions, th, no_event) = (self.functions(), handle_of(tx), ptr::null_mut());
-        let descriptions = described.as_mut_ptr();
+        let (handle, th, no_event) = (self.handle, handle_of(tx), ptr::null_mut());
+        let Functions { obj_list_dkey, obj_list_akey, .. } = self.functions();
+        let (described_at, list) = (described.as_mut_ptr(), &mut list);
         self.container.check(match dkey {
             // SAFETY: as many descriptions as the number says, a buffer as long as it says, and an anchor, alive for the call.
-            None => unsafe {
-                (functions.obj_list_dkey)(
-                    self.handle,
-                    th,
-                    &mut count,
-                    descriptions,
-                    &mut list,
-                    anchor,
-                    no_event,
-                )
-            },
+            None => unsafe { obj_list_dkey(handle, th, &mut count, described_at, list, anchor, no_event) },
             Some(dkey) => {
                 let mut dkey = vector(dkey);
                 // SAFETY: the same, and the key borrows `dkey`, which libdaos only reads.
                 unsafe {
-                    (functions.obj_list_akey)(
-                        self.handle,
-                        th,
-                        &mut dkey,
-                        &mut count,
-                        descriptions,
-                        &mut list,
-                        anchor,
-                        no_event,
-                    )
+                    obj_list_akey(handle, th, &mut dkey, &mut count, described_at, list, anchor, no_event)
                 }
             }
         })?;

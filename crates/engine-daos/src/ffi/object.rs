@@ -205,18 +205,10 @@ impl Fetch {
         records: Vec<daos_recx_t>,
         buffer: Vec<u8>,
     ) -> Self {
+        let (object, tx, raw) = (Arc::clone(object), handle_of(tx), Raw::default());
         let (dkey, akey) = (dkey.to_vec(), akey.to_vec());
         let conditions = if records.is_empty() { DAOS_COND_AKEY_FETCH } else { 0 };
-        Self {
-            object: Arc::clone(object),
-            tx: handle_of(tx),
-            dkey,
-            akey,
-            records,
-            buffer,
-            conditions,
-            raw: Raw::default(),
-        }
+        Self { object, tx, dkey, akey, records, buffer, conditions, raw }
     }
 
     fn capacity(&self) -> usize {
@@ -253,22 +245,10 @@ impl Operation for Fetch {
             d_iov_t { iov_buf: self.buffer.as_mut_ptr().cast(), iov_buf_len: length, iov_len: length };
         self.raw.add(iod(&self.akey, kind, size, &mut self.records), vec![vector]);
         self.raw.finish(&self.dkey);
-        let raw = &mut self.raw;
+        let (raw, object, fetch) = (&mut self.raw, self.object.handle, functions.obj_fetch);
         let (iods, lists, no_maps) = (raw.iods.as_mut_ptr(), raw.lists.as_mut_ptr(), ptr::null_mut());
         // SAFETY: keys, descriptions and buffers are of this operation, which stays until the event has come.
-        unsafe {
-            (functions.obj_fetch)(
-                self.object.handle,
-                self.tx,
-                self.conditions,
-                &mut raw.dkey,
-                1,
-                iods,
-                lists,
-                no_maps,
-                event,
-            )
-        }
+        unsafe { fetch(object, self.tx, self.conditions, &mut raw.dkey, 1, iods, lists, no_maps, event) }
     }
 }
 
