@@ -1,15 +1,10 @@
 //! A connection to a cluster, and a namespace of a pool in which operations are done.
 
-use std::{
-    collections::VecDeque,
-    ffi::{CString, c_void},
-    fmt, ptr, slice,
-    sync::Arc,
-};
+use std::{collections::VecDeque, ffi::CString, ptr, slice, sync::Arc};
 
 use super::{
     Errno,
-    api::{ClusterStat, Completion, Functions, IoCtx, Rados, functions},
+    api::{ClusterStat, Functions, IoCtx, Rados, functions},
     read::{Answer, Outputs, ReadOp},
     write::{Pending, WriteOp},
 };
@@ -91,12 +86,6 @@ impl Drop for Cluster {
     }
 }
 
-impl fmt::Debug for Cluster {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cluster").finish_non_exhaustive()
-    }
-}
-
 /// A namespace of a pool.
 pub(crate) struct Io {
     functions: &'static Functions,
@@ -143,20 +132,12 @@ impl Io {
     /// Begins a write, which continues even if no caller waits for it.
     pub(crate) fn begin(&self, name: &str, op: &WriteOp) -> Result<Pending, Errno> {
         let name = CString::new(name).map_err(|_| Errno(libc::EINVAL))?;
-        let pending = Pending::new(self.functions, completion(self.functions)?);
+        let pending = Pending::begin(self.functions)?;
+        // A removal frees space, and never waits for it.
+        let flags = if op.adds { self.flags } else { FULL_TRY };
+        let (operate, now) = (self.functions.rados_aio_write_op_operate, ptr::null_mut());
         // SAFETY: all handles are live; the operation holds copies of what it writes, and a null time means now.
-        let begun = unsafe {
-            (self.functions.rados_aio_write_op_operate)(
-                op.raw,
-                self.raw,
-                pending.raw(),
-                name.as_ptr(),
-                ptr::null_mut(),
-                // A removal frees space, and never waits for it.
-                if op.adds { self.flags } else { FULL_TRY },
-            )
-        };
-        Errno::check(begun)?;
+        Errno::check(unsafe { operate(op.raw, self.raw, pending.raw(), name.as_ptr(), now, flags) })?;
         Ok(pending)
     }
 
@@ -205,19 +186,11 @@ impl Io {
 
     fn begin_read<'b>(&self, name: &str, op: ReadOp<'b>) -> Result<Begun<'b>, Errno> {
         let name = CString::new(name).map_err(|_| Errno(libc::EINVAL))?;
-        let pending = Pending::new(self.functions, completion(self.functions)?);
+        let pending = Pending::begin(self.functions)?;
         let mut outputs = op.prepare(self.functions);
+        let operate = self.functions.rados_aio_read_op_operate;
         // SAFETY: all handles are live; where the answer goes belongs to `outputs`, which `Begun` keeps until the end.
-        let begun = unsafe {
-            (self.functions.rados_aio_read_op_operate)(
-                outputs.raw(),
-                self.raw,
-                pending.raw(),
-                name.as_ptr(),
-                0,
-            )
-        };
-        Errno::check(begun)?;
+        Errno::check(unsafe { operate(outputs.raw(), self.raw, pending.raw(), name.as_ptr(), 0) })?;
         Ok(Begun { pending: Some(pending), outputs: Some(outputs) })
     }
 }
@@ -227,21 +200,6 @@ impl Drop for Io {
         // SAFETY: made by `open`, and destroyed once; operations that are under way keep what they need of it.
         unsafe { (self.functions.rados_ioctx_destroy)(self.raw) };
     }
-}
-
-impl fmt::Debug for Io {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Io").field("depth", &self.depth).finish_non_exhaustive()
-    }
-}
-
-fn completion(functions: &Functions) -> Result<Completion, Errno> {
-    let mut raw: Completion = ptr::null_mut();
-    // SAFETY: no callback, so its argument is not used; `raw` is written on success.
-    let made =
-        unsafe { (functions.rados_aio_create_completion2)(ptr::null_mut::<c_void>(), None, &raw mut raw) };
-    Errno::check(made)?;
-    Ok(raw)
 }
 
 /// A read that is under way, with its buffer.
@@ -264,12 +222,6 @@ impl OwnedRead {
         let taken = take(read.and_then(Begun::wait));
         drop(io);
         (taken, buffer)
-    }
-}
-
-impl fmt::Debug for OwnedRead {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OwnedRead").field("length", &self.buffer.len()).finish_non_exhaustive()
     }
 }
 

@@ -48,6 +48,24 @@ impl Errno {
     }
 }
 
+/// Shows of what has handles of librados' the name alone.
+macro_rules! opaque {
+    ($($name:ident: $type:ty),*) => {
+        $(
+            impl fmt::Debug for $type {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.debug_struct(stringify!($name)).finish_non_exhaustive()
+                }
+            }
+        )*
+    };
+}
+
+opaque! {
+    Cluster: Cluster, Io: Io, OwnedRead: OwnedRead, Entries: read::Entries, Outputs: read::Outputs<'_>,
+    WriteOp: WriteOp, Pending: Pending
+}
+
 /// Separates an absent object from other failures.
 pub(crate) trait IfFound<T> {
     /// `None` if the object does not exist.

@@ -31,20 +31,13 @@ impl Iterator for Names<'_> {
     type Item = Listed;
 
     fn next(&mut self) -> Option<Listed> {
-        let (mut name, mut length) = (ptr::null::<c_char>(), 0);
-        let (mut key, mut space) = (ptr::null::<c_char>(), ptr::null::<c_char>());
-        let (mut key_length, mut space_length) = (0, 0);
+        let [mut name, mut key, mut space] = [ptr::null::<c_char>(); 3];
+        let (mut length, mut of_key, mut of_space) = (0, 0, 0);
+        let next = self.functions.rados_nobjects_list_next2;
         // SAFETY: the listing is open; what it points to lives until the next call, and is copied before.
         let result = unsafe {
-            let result = (self.functions.rados_nobjects_list_next2)(
-                self.raw,
-                &raw mut name,
-                &raw mut key,
-                &raw mut space,
-                &raw mut length,
-                &raw mut key_length,
-                &raw mut space_length,
-            );
+            let result =
+                next(self.raw, &mut name, &mut key, &mut space, &mut length, &mut of_key, &mut of_space);
             Errno::check(result).map(|_| slice::from_raw_parts(name.cast::<u8>(), length))
         };
         match result {

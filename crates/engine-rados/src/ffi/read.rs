@@ -2,7 +2,6 @@
 
 use std::{
     ffi::{CStr, CString, c_char},
-    fmt,
     marker::PhantomData,
     mem, ptr, slice,
 };
@@ -115,31 +114,16 @@ impl<'b> ReadOp<'b> {
         let buffer = ptr::slice_from_raw_parts_mut(ptr::dangling_mut(), 0);
         let mut outputs = Outputs { functions, raw, places, buffer, borrowed: PhantomData };
         if let Some((key, value)) = &self.entry {
+            let (require, no_result) = (functions.rados_read_op_omap_cmp2, ptr::null_mut());
+            let (from, bytes) = (key.as_ptr().cast(), value.as_ptr().cast());
             // SAFETY: the handle is live; key and value are copied in the call; no place for a result of its own.
-            unsafe {
-                (functions.rados_read_op_omap_cmp2)(
-                    raw,
-                    key.as_ptr().cast(),
-                    Compare::Equal as u8,
-                    value.as_ptr().cast(),
-                    key.len(),
-                    value.len(),
-                    ptr::null_mut(),
-                );
-            }
+            unsafe { require(raw, from, Compare::Equal as u8, bytes, key.len(), value.len(), no_result) };
         }
         if let Some((name, value)) = &self.attribute {
-            let (name, equal) = (c_name(name), Compare::Equal as u8);
+            let (name, require) = (c_name(name), functions.rados_read_op_cmpxattr);
+            let (equal, bytes) = (Compare::Equal as u8, value.as_ptr().cast());
             // SAFETY: the handle is live; name and value are copied in the call.
-            unsafe {
-                (functions.rados_read_op_cmpxattr)(
-                    raw,
-                    name.as_ptr(),
-                    equal,
-                    value.as_ptr().cast(),
-                    value.len(),
-                );
-            }
+            unsafe { require(raw, name.as_ptr(), equal, bytes, value.len()) };
         }
         outputs.ask(self);
         outputs
@@ -191,11 +175,8 @@ impl<'b> Outputs<'b> {
         unsafe {
             let places = self.places;
             if op.wants_attributes {
-                (functions.rados_read_op_getxattrs)(
-                    raw,
-                    &raw mut (*places).attributes,
-                    &raw mut (*places).results[0],
-                );
+                let (attributes, result) = (&raw mut (*places).attributes, &raw mut (*places).results[0]);
+                (functions.rados_read_op_getxattrs)(raw, attributes, result);
             }
             if op.wants_stat {
                 let (size, changed) = (&raw mut (*places).size, &raw mut (*places).changed);
@@ -207,42 +188,23 @@ impl<'b> Outputs<'b> {
                 Some(Wanted::Keys(keys)) => {
                     let list = Strings::of(keys.iter().copied());
                     let (pointers, lengths) = (list.pointers.as_ptr(), list.lengths.as_ptr());
-                    (functions.rados_read_op_omap_get_vals_by_keys2)(
-                        raw,
-                        pointers,
-                        keys.len(),
-                        lengths,
-                        entries,
-                        result,
-                    );
+                    let get = functions.rados_read_op_omap_get_vals_by_keys2;
+                    get(raw, pointers, keys.len(), lengths, entries, result);
                 }
                 Some(Wanted::After(after, limit, true)) => {
-                    let (after, prefix) = (after.as_ptr(), c"".as_ptr());
-                    (functions.rados_read_op_omap_get_vals2)(
-                        raw, after, prefix, limit, entries, more, result,
-                    );
+                    let get = functions.rados_read_op_omap_get_vals2;
+                    get(raw, after.as_ptr(), c"".as_ptr(), limit, entries, more, result);
                 }
                 Some(Wanted::After(after, limit, false)) => {
-                    (functions.rados_read_op_omap_get_keys2)(
-                        raw,
-                        after.as_ptr(),
-                        limit,
-                        entries,
-                        more,
-                        result,
-                    );
+                    let get = functions.rados_read_op_omap_get_keys2;
+                    get(raw, after.as_ptr(), limit, entries, more, result);
                 }
                 None => {}
             }
             if let Some((offset, _)) = op.bytes {
-                (functions.rados_read_op_read)(
-                    raw,
-                    offset,
-                    self.buffer.len(),
-                    self.buffer.cast(),
-                    &raw mut (*places).filled,
-                    &raw mut (*places).results[3],
-                );
+                let (filled, result) = (&raw mut (*places).filled, &raw mut (*places).results[3]);
+                let read = functions.rados_read_op_read;
+                read(raw, offset, self.buffer.len(), self.buffer.cast(), filled, result);
             }
         }
     }
@@ -292,15 +254,10 @@ impl Entries {
         while !self.iterator.is_null() {
             let (mut key, mut value): (*mut c_char, *mut c_char) = (ptr::null_mut(), ptr::null_mut());
             let (mut key_length, mut value_length) = (0, 0);
+            let next = functions.rados_omap_get_next2;
             // SAFETY: the iterator was made by a read that has ended well; what it points to lives until it is freed by `Drop`.
             let next = unsafe {
-                let next = (functions.rados_omap_get_next2)(
-                    self.iterator,
-                    &raw mut key,
-                    &raw mut value,
-                    &raw mut key_length,
-                    &raw mut value_length,
-                );
+                let next = next(self.iterator, &mut key, &mut value, &mut key_length, &mut value_length);
                 (next == 0 && !key.is_null()).then(|| (lent(key, key_length), lent(value, value_length)))
             };
             let Some((key, value)) = next else { break };
@@ -331,12 +288,6 @@ impl Drop for Entries {
     }
 }
 
-impl fmt::Debug for Entries {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entries").finish_non_exhaustive()
-    }
-}
-
 impl Drop for Outputs<'_> {
     fn drop(&mut self) {
         // SAFETY: the read has ended or was never begun, so nothing else has the places, which came from a box; each handle is
@@ -351,12 +302,6 @@ impl Drop for Outputs<'_> {
             }
             (self.functions.rados_release_read_op)(self.raw);
         }
-    }
-}
-
-impl fmt::Debug for Outputs<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Outputs").finish_non_exhaustive()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::{CString, c_char},
-    fmt, ptr,
+    ptr,
 };
 
 use super::{
@@ -62,49 +62,28 @@ impl WriteOp {
     /// Sets an attribute. Names are this crate's own.
     pub(crate) fn set_attribute(&mut self, name: &str, value: &[u8]) -> &mut Self {
         self.adds = true;
-        let name = c_name(name);
+        let (name, set) = (c_name(name), self.functions.rados_write_op_setxattr);
         // SAFETY: the handle is live; name and value are copied in the call.
-        unsafe {
-            (self.functions.rados_write_op_setxattr)(
-                self.raw,
-                name.as_ptr(),
-                value.as_ptr().cast(),
-                value.len(),
-            );
-        }
+        unsafe { set(self.raw, name.as_ptr(), value.as_ptr().cast(), value.len()) };
         self
     }
 
     /// Asks that an attribute is this; one that is not there is not.
     pub(crate) fn require_attribute(&mut self, name: &str, value: &[u8]) -> &mut Self {
-        let name = c_name(name);
+        let (name, equal, compare) =
+            (c_name(name), Compare::Equal as u8, self.functions.rados_write_op_cmpxattr);
         // SAFETY: the handle is live; name and value are copied in the call.
-        unsafe {
-            (self.functions.rados_write_op_cmpxattr)(
-                self.raw,
-                name.as_ptr(),
-                Compare::Equal as u8,
-                value.as_ptr().cast(),
-                value.len(),
-            );
-        }
+        unsafe { compare(self.raw, name.as_ptr(), equal, value.as_ptr().cast(), value.len()) };
         self
     }
 
     /// Asks that an entry compares so.
     pub(crate) fn require_entry(&mut self, key: &[u8], compare: Compare, value: &[u8]) -> &mut Self {
+        let (require, how, no_result) =
+            (self.functions.rados_write_op_omap_cmp2, compare as u8, ptr::null_mut());
+        let (from, bytes) = (key.as_ptr().cast(), value.as_ptr().cast());
         // SAFETY: the handle is live; key and value are copied in the call; no place for a result of its own.
-        unsafe {
-            (self.functions.rados_write_op_omap_cmp2)(
-                self.raw,
-                key.as_ptr().cast(),
-                compare as u8,
-                value.as_ptr().cast(),
-                key.len(),
-                value.len(),
-                ptr::null_mut(),
-            );
-        }
+        unsafe { require(self.raw, from, how, bytes, key.len(), value.len(), no_result) };
         self
     }
 
@@ -113,47 +92,28 @@ impl WriteOp {
         self.adds = true;
         let keys = Strings::of(entries.iter().map(|(key, _)| key.as_ref()));
         let values = Strings::of(entries.iter().map(|(_, value)| value.as_ref()));
+        let (set, count) = (self.functions.rados_write_op_omap_set2, entries.len());
+        let pointers = [&keys, &values].map(|list| list.pointers.as_ptr());
+        let lengths = [&keys, &values].map(|list| list.lengths.as_ptr());
         // SAFETY: the handle is live; both lists have as many as there are entries, and are copied in the call.
-        unsafe {
-            (self.functions.rados_write_op_omap_set2)(
-                self.raw,
-                keys.pointers.as_ptr(),
-                values.pointers.as_ptr(),
-                keys.lengths.as_ptr(),
-                values.lengths.as_ptr(),
-                entries.len(),
-            );
-        }
+        unsafe { set(self.raw, pointers[0], pointers[1], lengths[0], lengths[1], count) };
         self
     }
 
     /// Removes entries; those that are not there are passed over.
     pub(crate) fn remove_entries<K: AsRef<[u8]>>(&mut self, keys: &[K]) -> &mut Self {
         let list = Strings::of(keys.iter().map(AsRef::as_ref));
+        let remove = self.functions.rados_write_op_omap_rm_keys2;
         // SAFETY: the handle is live; the list is copied in the call.
-        unsafe {
-            (self.functions.rados_write_op_omap_rm_keys2)(
-                self.raw,
-                list.pointers.as_ptr(),
-                list.lengths.as_ptr(),
-                keys.len(),
-            );
-        }
+        unsafe { remove(self.raw, list.pointers.as_ptr(), list.lengths.as_ptr(), keys.len()) };
         self
     }
 
     /// Removes the entries from `begin` on and before `end` that were there before this operation.
     pub(crate) fn remove_range(&mut self, begin: &[u8], end: &[u8]) -> &mut Self {
+        let remove = self.functions.rados_write_op_omap_rm_range2;
         // SAFETY: the handle is live; both keys are copied in the call.
-        unsafe {
-            (self.functions.rados_write_op_omap_rm_range2)(
-                self.raw,
-                begin.as_ptr().cast(),
-                begin.len(),
-                end.as_ptr().cast(),
-                end.len(),
-            );
-        }
+        unsafe { remove(self.raw, begin.as_ptr().cast(), begin.len(), end.as_ptr().cast(), end.len()) };
         self
     }
 }
@@ -162,12 +122,6 @@ impl Drop for WriteOp {
     fn drop(&mut self) {
         // SAFETY: made by `new`, and released once; an operation that is under way has what it needs.
         unsafe { (self.functions.rados_release_write_op)(self.raw) };
-    }
-}
-
-impl fmt::Debug for WriteOp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WriteOp").finish_non_exhaustive()
     }
 }
 
@@ -199,8 +153,12 @@ pub(crate) struct Pending {
 unsafe impl Send for Pending {}
 
 impl Pending {
-    pub(super) fn new(functions: &'static Functions, raw: Completion) -> Self {
-        Self { functions, raw }
+    pub(super) fn begin(functions: &'static Functions) -> Result<Self, Errno> {
+        let mut raw: Completion = ptr::null_mut();
+        let create = functions.rados_aio_create_completion2;
+        // SAFETY: no callback, so its argument is not used; `raw` is written on success.
+        Errno::check(unsafe { create(ptr::null_mut(), None, &raw mut raw) })?;
+        Ok(Self { functions, raw })
     }
 
     pub(super) fn raw(&self) -> Completion {
@@ -228,11 +186,5 @@ impl Drop for Pending {
     fn drop(&mut self) {
         // SAFETY: made with the operation, and released once; librados keeps its own reference while it needs it.
         unsafe { (self.functions.rados_aio_release)(self.raw) };
-    }
-}
-
-impl fmt::Debug for Pending {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pending").finish_non_exhaustive()
     }
 }
