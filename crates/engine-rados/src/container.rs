@@ -61,7 +61,7 @@ impl RadosContainer {
 
     fn hand_over(&self, pipeline: &mut Pipeline) -> Result<()> {
         pipeline.check(&self.space)?;
-        pipeline.or_fail(|pipeline| pipeline.hand_over(&self.space, &self.arrays))
+        pipeline.or_fail(|pipeline| pipeline.hand_over(&self.arrays))
     }
 
     /// Submits everything and returns the epoch at which it counts.
@@ -114,9 +114,7 @@ impl Container for RadosContainer {
         updates.iter().try_for_each(|update| update.check_for(SCHEME, CAPABILITIES.redundancy))?;
         let mut pipeline = self.pipeline();
         pipeline.check(&self.space)?;
-        pipeline.or_fail(|pipeline| {
-            updates.iter().try_for_each(|update| pipeline.take(update, &self.space, &self.arrays))
-        })
+        pipeline.or_fail(|pipeline| updates.iter().try_for_each(|update| pipeline.take(update, &self.arrays)))
     }
 
     fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<()> {
@@ -124,7 +122,7 @@ impl Container for RadosContainer {
         write.check_for(SCHEME, CAPABILITIES.redundancy)?;
         let mut pipeline = self.pipeline();
         pipeline.check(&self.space)?;
-        pipeline.or_fail(|pipeline| pipeline.take_new(object, data, &self.space, &self.arrays))
+        pipeline.or_fail(|pipeline| pipeline.take_new(object, data, &self.arrays))
     }
 
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {

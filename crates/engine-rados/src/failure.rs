@@ -1,17 +1,34 @@
-//! What an error number of librados means to the caller.
+//! What an error number of librados means to the caller, and writes that may be refused.
 
 use std::io;
 
-use isotach_engine_kit::context::VendorError;
-use isotach_object::Error;
+use isotach_engine_kit::context::{Context, VendorError};
+use isotach_object::{Error, Result};
 
-use crate::ffi::Errno;
+use crate::ffi::{Errno, Io, WriteOp};
 
 impl VendorError for Errno {
     type Error = Error;
 
     fn during(self, attempted: String) -> Error {
         failed(self, attempted)
+    }
+}
+
+impl Io {
+    /// Does one write. Returns the version of the object, or `None` if a condition of the write does not hold.
+    pub(crate) fn write_if(
+        &self,
+        name: &str,
+        what: impl Fn() -> String,
+        put_together: impl FnOnce(&mut WriteOp) -> &mut WriteOp,
+    ) -> Result<Option<u64>> {
+        let mut op = WriteOp::new().context(&what)?;
+        match self.write(name, put_together(&mut op)) {
+            Ok(version) => Ok(Some(version)),
+            Err(errno) if errno.is_refusal() => Ok(None),
+            Err(errno) => Err(failed(errno, what())),
+        }
     }
 }
 

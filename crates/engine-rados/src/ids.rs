@@ -6,8 +6,7 @@ use isotach_engine_kit::{checksum::crc32c, context::Context};
 use isotach_object::{Error, IdRange, Result};
 
 use crate::{
-    failure::failed,
-    ffi::{IfFound, ReadOp, WriteOp},
+    ffi::{IfFound, ReadOp},
     keys::HEADER,
     space::{IDS, Space},
 };
@@ -58,13 +57,12 @@ fn reserve(count: u64, space: &Space) -> Result<(u64, u64)> {
         let end = start
             .checked_add(count)
             .ok_or_else(|| Error::NoSpace { what: format!("{}: there are only 2^64", what()) })?;
-        let mut op = WriteOp::new().context(what)?;
-        op.require_attribute(IDS, &encode(start)).set_attribute(IDS, &encode(end));
-        match space.io.write(HEADER, &op) {
-            Ok(_) => return Ok((start, end)),
-            // Another handle has reserved some.
-            Err(errno) if errno.is_refusal() => {}
-            Err(errno) => return Err(failed(errno, what())),
+        let reserved = space.io.write_if(HEADER, what, |op| {
+            op.require_attribute(IDS, &encode(start)).set_attribute(IDS, &encode(end))
+        })?;
+        // Otherwise another handle has reserved some.
+        if reserved.is_some() {
+            return Ok((start, end));
         }
     }
 }

@@ -57,6 +57,16 @@ pub(crate) enum Name {
 }
 
 impl Name {
+    /// The array of this name.
+    pub(crate) fn array(&self) -> Option<ObjectId> {
+        if let Self::Array(object) = self { Some(*object) } else { None }
+    }
+
+    /// The bytes of this name, by writer and number.
+    pub(crate) fn piece(&self) -> Option<(u64, u64)> {
+        if let Self::Piece(writer, number) = self { Some((*writer, *number)) } else { None }
+    }
+
     /// Reads a name; `None` for one that this engine does not use.
     pub(crate) fn of(name: &str) -> Option<Self> {
         if name == HEADER {

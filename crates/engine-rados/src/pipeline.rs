@@ -98,23 +98,21 @@ impl Pipeline {
     }
 
     /// Takes an update.
-    pub(crate) fn take(&mut self, update: &Update<'_>, space: &Space, arrays: &Arrays) -> Result<()> {
+    pub(crate) fn take(&mut self, update: &Update<'_>, arrays: &Arrays) -> Result<()> {
         self.is_ahead = true;
         let object = update.object();
         match *update {
             Update::Put { cell, value } => {
-                self.take_entry(object, |changes| changes.put(&cell, value), space, arrays)
+                self.take_entry(object, |changes| changes.put(&cell, value), arrays)
             }
-            Update::Remove { cell } => {
-                self.take_entry(object, |changes| changes.remove(&cell), space, arrays)
-            }
+            Update::Remove { cell } => self.take_entry(object, |changes| changes.remove(&cell), arrays),
             Update::RemoveDkey { dkey, .. } => {
                 let (begin, end) = keys::dkey_range(dkey);
                 self.entry_bytes += ENTRY + begin.len() + end.len();
                 let batch = &mut self.entries.entry(object).or_default().batch;
                 batch.changes.forget(&begin, &end);
                 batch.ranges.push((begin, end));
-                self.hand_over_if_many(space, arrays)
+                self.hand_over_if_many(arrays)
             }
             Update::Destroy { .. } if object.otype() == ObjectType::Array => {
                 self.gather(object, ArrayChange::Remove, arrays)
@@ -122,16 +120,14 @@ impl Pipeline {
             Update::Destroy { .. } => {
                 *self.entries.entry(object).or_default() = Entries { destroys: true, ..Entries::default() };
                 self.entry_bytes += ENTRY;
-                self.hand_over_if_many(space, arrays)
+                self.hand_over_if_many(arrays)
             }
             Update::Write { offset, data, .. } => {
-                self.take_bytes(update, ArrayChange::Write { offset, data: data.to_vec() }, space, arrays)
+                self.take_bytes(update, ArrayChange::Write { offset, data: data.to_vec() }, arrays)
             }
-            Update::SetSize { size, .. } => {
-                self.take_bytes(update, ArrayChange::SetSize(size), space, arrays)
-            }
+            Update::SetSize { size, .. } => self.take_bytes(update, ArrayChange::SetSize(size), arrays),
             Update::Punch { offset, length, .. } => {
-                self.take_bytes(update, ArrayChange::Punch { offset, length }, space, arrays)
+                self.take_bytes(update, ArrayChange::Punch { offset, length }, arrays)
             }
         }
     }
@@ -140,20 +136,19 @@ impl Pipeline {
         &mut self,
         object: ObjectId,
         add: impl FnOnce(&mut EntryChanges) -> usize,
-        space: &Space,
         arrays: &Arrays,
     ) -> Result<()> {
         self.entry_bytes += ENTRY + add(&mut self.entries.entry(object).or_default().batch.changes);
-        self.stream_first(object, space)?;
-        self.hand_over_if_many(space, arrays)
+        self.stream_first(object, arrays)?;
+        self.hand_over_if_many(arrays)
     }
 
-    fn hand_over_if_many(&mut self, space: &Space, arrays: &Arrays) -> Result<()> {
-        if self.entry_bytes > ENTRY_BYTES_MAX { self.hand_over(space, arrays) } else { Ok(()) }
+    fn hand_over_if_many(&mut self, arrays: &Arrays) -> Result<()> {
+        if self.entry_bytes > ENTRY_BYTES_MAX { self.hand_over(arrays) } else { Ok(()) }
     }
 
     /// Sends the entries of an object that have become many, if it is the first and nothing must come before them.
-    fn stream_first(&mut self, object: ObjectId, space: &Space) -> Result<()> {
+    fn stream_first(&mut self, object: ObjectId, arrays: &Arrays) -> Result<()> {
         let is_first = self.creations.is_empty()
             && self.gathered.is_empty()
             && self.stream.as_ref().is_none_or(|stream| stream.object == object);
@@ -168,16 +163,10 @@ impl Pipeline {
         let next = EntryChanges::as_large_as(changes);
         let changes = std::mem::replace(changes, next);
         self.entry_bytes = self.entry_bytes.saturating_sub(changes.size() + ENTRY * changes.len());
-        self.stream.get_or_insert_with(|| Stream::new(object)).send(changes, &space.omaps)
+        self.stream.get_or_insert_with(|| Stream::new(object)).send(changes, &arrays.space.omaps)
     }
 
-    fn take_bytes(
-        &mut self,
-        update: &Update<'_>,
-        change: ArrayChange,
-        space: &Space,
-        arrays: &Arrays,
-    ) -> Result<()> {
+    fn take_bytes(&mut self, update: &Update<'_>, change: ArrayChange, arrays: &Arrays) -> Result<()> {
         let object = update.object();
         let (Update::Write { cell, .. } | Update::SetSize { cell, .. } | Update::Punch { cell, .. }) = update
         else {
@@ -188,22 +177,16 @@ impl Pipeline {
         }
         // Records share their entry with single values, and are not to be seen before what was given before them.
         if !self.is_empty() {
-            self.hand_over(space, arrays)?;
+            self.hand_over(arrays)?;
         }
         arrays.settle(vec![Job::new(Slot::of(cell), Vec::new(), vec![change])]).map(drop)
     }
 
     /// Accepts the bytes of a new array.
-    pub(crate) fn take_new(
-        &mut self,
-        object: ObjectId,
-        data: &[u8],
-        space: &Space,
-        arrays: &Arrays,
-    ) -> Result<()> {
+    pub(crate) fn take_new(&mut self, object: ObjectId, data: &[u8], arrays: &Arrays) -> Result<()> {
         if !self.begins_at_once(object, data, arrays) {
             let write = Update::Write { cell: Cell::array(object), offset: 0, data };
-            return self.take(&write, space, arrays);
+            return self.take(&write, arrays);
         }
         self.is_ahead = true;
         self.make_space(data.len(), arrays)?;
@@ -300,7 +283,7 @@ impl Pipeline {
     }
 
     /// Hands over everything, and waits until it counts.
-    pub(crate) fn hand_over(&mut self, space: &Space, arrays: &Arrays) -> Result<()> {
+    pub(crate) fn hand_over(&mut self, arrays: &Arrays) -> Result<()> {
         while !(self.creations.is_empty() && self.gathered.is_empty()) {
             self.send_gathered(arrays)?;
             while !self.creations.is_empty() {
@@ -308,11 +291,12 @@ impl Pipeline {
             }
         }
         self.entry_bytes = 0;
+        let omaps = &arrays.space.omaps;
         let mut all = std::mem::take(&mut self.entries).into_iter().peekable();
         if let Some(stream) = self.stream.take() {
-            self.end_stream(stream, all.next_if(|(_, entries)| entries.is_plain()), space)?;
+            self.end_stream(stream, all.next_if(|(_, entries)| entries.is_plain()), omaps)?;
         }
-        all.try_for_each(|(object, entries)| entries.hand_over(object, &space.omaps))
+        all.try_for_each(|(object, entries)| entries.hand_over(object, omaps))
     }
 
     /// Ends what is under way, with what else the first object has if that is of the same.
@@ -320,7 +304,7 @@ impl Pipeline {
         &self,
         mut stream: Stream,
         first: Option<(ObjectId, Entries)>,
-        space: &Space,
+        omaps: &Omaps,
     ) -> Result<()> {
         let object = stream.object;
         let (same, other) = match first {
@@ -328,11 +312,11 @@ impl Pipeline {
             other => (None, other),
         };
         if let Some(entries) = same {
-            stream.send(entries.batch.changes, &space.omaps)?;
+            stream.send(entries.batch.changes, omaps)?;
         }
-        let batch = Batch { changes: stream.end(&space.omaps)?, ..Batch::default() };
-        space.omaps.write(object, batch)?;
-        other.map_or(Ok(()), |(object, entries)| entries.hand_over(object, &space.omaps))
+        let batch = Batch { changes: stream.end(omaps)?, ..Batch::default() };
+        omaps.write(object, batch)?;
+        other.map_or(Ok(()), |(object, entries)| entries.hand_over(object, omaps))
     }
 }
 

@@ -13,13 +13,12 @@ use isotach_object::{ObjectId, ObjectType, Purged, Result};
 use crate::{
     arrays::Slot,
     entry::Entry,
-    keys::{self, LAST, Name},
+    keys::{self, Name},
     listing,
-    omaps::PER_OPERATION,
     options::Options,
     size,
     space::Space,
-    table::{PiecePlace, Table},
+    table::Table,
 };
 
 /// Arrays whose tables are read together.
@@ -30,8 +29,9 @@ pub(crate) fn container(space: &Space, carry_out: bool) -> Result<Purged> {
     let before = size::of(space)?;
     // Bytes first and tables then: what is named later than it was listed is found in a table.
     let names = listing::all_names(space)?;
-    let pieces: Vec<(u64, u64)> = names.iter().filter_map(piece).collect();
-    let sizes = size::stat(&space.data, &piece_names(&pieces), space)?;
+    let pieces: Vec<(u64, u64)> = names.iter().filter_map(Name::piece).collect();
+    let piece_names: Vec<_> = pieces.iter().map(|piece| keys::piece_name(piece.0, piece.1)).collect();
+    let sizes = size::stat(&space.data, &piece_names, space)?;
     let named = named(space, &listing::all_names(space)?)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let newest = now.saturating_sub(grace(&space.options)).as_secs() as i64;
@@ -59,28 +59,13 @@ fn grace(options: &Options) -> Duration {
     }
 }
 
-fn piece(name: &Name) -> Option<(u64, u64)> {
-    match name {
-        Name::Piece(writer, number) => Some((*writer, *number)),
-        _ => None,
-    }
-}
-
-fn piece_names(pieces: &[(u64, u64)]) -> Vec<String> {
-    pieces.iter().map(|(writer, number)| keys::piece_name(*writer, *number)).collect()
-}
-
 /// All objects with bytes, or tables, that some table or attribute names.
 fn named(space: &Space, names: &[Name]) -> Result<HashSet<(u64, u64)>> {
     let mut named = HashSet::new();
     let mut add = |table: &Table| {
-        let apart = table.places().filter_map(|place| match place {
-            PiecePlace::Own => None,
-            PiecePlace::Apart(writer, number) => Some((writer, number)),
-        });
-        named.extend(apart.chain(table.apart));
+        named.extend(table.named());
     };
-    let arrays: Vec<ObjectId> = names.iter().filter_map(array).collect();
+    let arrays: Vec<ObjectId> = names.iter().filter_map(Name::array).collect();
     for some in arrays.chunks(AT_ONCE) {
         let slots: Vec<Slot> = some.iter().map(|object| Slot::Array(*object)).collect();
         space.load_slots(&slots)?.iter().filter_map(|held| held.table()).for_each(&mut add);
@@ -89,30 +74,16 @@ fn named(space: &Space, names: &[Name]) -> Result<HashSet<(u64, u64)>> {
         if let Name::Entries(object, 0) = name
             && object.otype() == ObjectType::General
         {
-            each_table(space, *object, &mut add)?;
+            space.omaps.each_page(*object, |entries| {
+                for (key, stored) in entries {
+                    // What a damaged table named is not known, so nothing may be taken for unused then.
+                    if let Entry::Records(table) = Entry::decode(*object, key, stored)? {
+                        add(&table);
+                    }
+                }
+                Ok(())
+            })?;
         }
     }
     Ok(named)
-}
-
-fn array(name: &Name) -> Option<ObjectId> {
-    match name {
-        Name::Array(object) => Some(*object),
-        _ => None,
-    }
-}
-
-fn each_table(space: &Space, object: ObjectId, add: &mut impl FnMut(&Table)) -> Result<()> {
-    let mut after = Some(keys::FIRST.to_vec());
-    while let Some(from) = after {
-        let found = space.omaps.page(object, &from, LAST, PER_OPERATION, true)?;
-        for (key, stored) in &found.entries {
-            // What a damaged table named is not known, so nothing may be taken for unused then.
-            if let Entry::Records(table) = Entry::decode(object, key, stored)? {
-                add(&table);
-            }
-        }
-        after = found.next;
-    }
-    Ok(())
 }

@@ -101,13 +101,19 @@ impl Registry {
             return self.check_data();
         }
         self.check()?;
-        let what = || self.what("remove");
-        let mut op = WriteOp::new().context(what)?;
-        op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).set_entries(&[(FORMAT_KEY, LEAVING)]);
-        match self.io.write(POOL, &op) {
-            Err(errno) if errno.is_refusal() => Err(self.no_pool()),
-            outcome => outcome.context(what).map(drop),
-        }
+        self.change(
+            || self.what("remove"),
+            |op| op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).set_entries(&[(FORMAT_KEY, LEAVING)]),
+        )
+    }
+
+    /// Changes the registry of a pool in the state that the change requires. Any other is no pool.
+    fn change(
+        &self,
+        what: impl Fn() -> String,
+        put_together: impl FnOnce(&mut WriteOp) -> &mut WriteOp,
+    ) -> Result<()> {
+        self.io.write_if(POOL, what, put_together)?.map(drop).ok_or_else(|| self.no_pool())
     }
 
     fn no_pool(&self) -> Error {
@@ -117,12 +123,7 @@ impl Registry {
     /// Removes the pool, which has no container any more.
     pub(crate) fn remove(&self) -> Result<()> {
         let what = || self.what("remove");
-        let mut op = WriteOp::new().context(what)?;
-        op.require_entry(FORMAT_KEY, Compare::Equal, LEAVING).remove();
-        match self.io.write(POOL, &op) {
-            Err(errno) if errno.is_refusal() => Err(self.no_pool()),
-            outcome => outcome.context(what).map(drop),
-        }
+        self.change(what, |op| op.require_entry(FORMAT_KEY, Compare::Equal, LEAVING).remove())
     }
 
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
@@ -148,26 +149,23 @@ impl Registry {
     /// A number for a new namespace, and since when someone is at it, which is noted.
     pub(crate) fn begin(&self) -> Result<(String, Vec<u8>)> {
         let uid = format!("{:032x}", u128::from_le_bytes(random::bytes()?));
-        let (what, since) = (|| self.what("change"), now());
-        let mut op = WriteOp::new().context(what)?;
-        op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).set_entries(&[(dying_key(&uid), &since)]);
-        match self.io.write(POOL, &op) {
-            Ok(_) => Ok((uid, since)),
-            Err(errno) if errno.is_refusal() => Err(self.no_pool()),
-            Err(errno) => Err(failed(errno, what())),
-        }
+        let since = now();
+        self.change(
+            || self.what("change"),
+            |op| {
+                op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).set_entries(&[(dying_key(&uid), &since)])
+            },
+        )?;
+        Ok((uid, since))
     }
 
     /// Says that someone is at a namespace that belongs to no container; whether it was as he knew it.
     pub(crate) fn touch(&self, uid: &str, since: &[u8]) -> Result<bool> {
         let (what, key) = (|| self.what("change"), dying_key(uid));
-        let mut op = WriteOp::new().context(what)?;
-        op.require_entry(&key, Compare::Equal, since).set_entries(&[(&key, now())]);
-        match self.io.write(POOL, &op) {
-            Ok(_) => Ok(true),
-            Err(errno) if errno.is_refusal() => Ok(false),
-            Err(errno) => Err(failed(errno, what())),
-        }
+        let touched = self.io.write_if(POOL, what, |op| {
+            op.require_entry(&key, Compare::Equal, since).set_entries(&[(&key, now())])
+        })?;
+        Ok(touched.is_some())
     }
 
     /// Says again that someone is at a namespace.
@@ -184,28 +182,32 @@ impl Registry {
     pub(crate) fn enter(&self, label: &Label, uid: &str, since: &[u8]) -> Result<bool> {
         let what = || format!("make container {label}");
         let key = container_key(label);
-        let mut op = WriteOp::new().context(what)?;
-        op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).require_entry(&key, Compare::Equal, b"");
-        op.require_entry(&dying_key(uid), Compare::Equal, since);
-        op.set_entries(&[(&key, entry(label, uid))]).remove_entries(&[dying_key(uid)]);
-        self.done(&op, what)
+        self.done(what, |op| {
+            op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).require_entry(&key, Compare::Equal, b"");
+            op.require_entry(&dying_key(uid), Compare::Equal, since);
+            op.set_entries(&[(&key, entry(label, uid))]).remove_entries(&[dying_key(uid)])
+        })
     }
 
     /// Takes a container out. Returns false if it does not exist or is another one.
     pub(crate) fn take_out(&self, label: &Label, uid: &str) -> Result<bool> {
         let what = || format!("remove container {label}");
         let key = container_key(label);
-        let mut op = WriteOp::new().context(what)?;
-        op.require_entry(&key, Compare::Equal, &entry(label, uid));
-        op.set_entries(&[(dying_key(uid), now())]).remove_entries(&[&key]);
-        self.done(&op, what)
+        self.done(what, |op| {
+            op.require_entry(&key, Compare::Equal, &entry(label, uid));
+            op.set_entries(&[(dying_key(uid), now())]).remove_entries(&[&key])
+        })
     }
 
-    fn done(&self, op: &WriteOp, what: impl Fn() -> String) -> Result<bool> {
-        match self.io.write(POOL, op) {
-            Ok(_) => Ok(true),
-            Err(errno) if errno.is_refusal() => self.check().map(|()| false),
-            Err(errno) => Err(failed(errno, what())),
+    /// Whether a change of the registry was carried out, in a pool that is still there.
+    fn done(
+        &self,
+        what: impl Fn() -> String,
+        put_together: impl FnOnce(&mut WriteOp) -> &mut WriteOp,
+    ) -> Result<bool> {
+        match self.io.write_if(POOL, what, put_together)? {
+            Some(_) => Ok(true),
+            None => self.check().map(|()| false),
         }
     }
 
@@ -222,12 +224,9 @@ impl Registry {
         let what = || format!("keep a note on container {label}");
         let name = format!("aside.{label}.{}.{:016x}", String::from_utf8_lossy(&now()), random::number()?);
         // The entry comes first: the removal of the pool removes the objects that entries name.
-        let mut op = WriteOp::new().context(what)?;
-        op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).set_entries(&[(note_key(&name), b"")]);
-        match self.io.write(POOL, &op) {
-            Err(errno) if errno.is_refusal() => return Err(self.no_pool()),
-            outcome => outcome.context(what)?,
-        };
+        self.change(what, |op| {
+            op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).set_entries(&[(note_key(&name), b"")])
+        })?;
         let mut op = WriteOp::new().context(what)?;
         op.create().write_full(note.as_bytes());
         self.io.write(&name, &op).context(what)?;

@@ -1,13 +1,12 @@
 //! The size of a container: its objects, and the keys and values of its entries.
 
 use isotach_engine_kit::context::Context;
-use isotach_object::{ObjectId, Result};
+use isotach_object::Result;
 
 use crate::{
     ffi::{Answer, Errno, IfFound, Io, ReadOp},
-    keys::{self, LAST, Name},
+    keys::{self, Name},
     listing,
-    omaps::PER_OPERATION,
     space::Space,
 };
 
@@ -20,7 +19,10 @@ pub(crate) fn of(space: &Space) -> Result<u64> {
         match name {
             Name::Array(object) => objects.push(keys::array_name(object)),
             Name::Piece(writer, number) => objects.push(keys::piece_name(writer, number)),
-            Name::Entries(object, 0) => entries += of_entries(space, object)?,
+            Name::Entries(object, 0) => space.omaps.each_page(object, |page| {
+                entries += of_entries(page);
+                Ok(())
+            })?,
             Name::Entries(..) | Name::Header => {}
         }
     }
@@ -28,15 +30,9 @@ pub(crate) fn of(space: &Space) -> Result<u64> {
     Ok(entries + found.into_iter().flatten().map(|answer| answer.size).sum::<u64>())
 }
 
-fn of_entries(space: &Space, object: ObjectId) -> Result<u64> {
-    let mut size = 0;
-    let mut after = Some(keys::FIRST.to_vec());
-    while let Some(from) = after {
-        let found = space.omaps.page(object, &from, LAST, PER_OPERATION, true)?;
-        size += found.entries.iter().map(|(key, value)| (key.len() + value.len()) as u64).sum::<u64>();
-        after = found.next;
-    }
-    Ok(size)
+/// The bytes of entries.
+pub(crate) fn of_entries(entries: &[(Vec<u8>, Vec<u8>)]) -> u64 {
+    entries.iter().map(|(key, value)| (key.len() + value.len()) as u64).sum()
 }
 
 /// Size, time and attributes of objects; `None` for one that does not exist.

@@ -123,13 +123,10 @@ impl Space {
     /// Begins a new epoch.
     pub(crate) fn next_epoch(&self) -> Result<u64> {
         let what = || format!("begin an epoch of container {}", self.label);
-        let mut op = WriteOp::new().context(what)?;
         // Fails where the header is gone, instead of making another.
-        op.require_attribute(BEAT, BEAT.as_bytes()).set_attribute(BEAT, BEAT.as_bytes());
-        match self.io.write(HEADER, &op) {
-            Ok(version) => Ok(version),
-            Err(errno) if errno.is_refusal() => Err(self.gone()),
-            Err(errno) => Err(failed(errno, what())),
-        }
+        let version = self.io.write_if(HEADER, what, |op| {
+            op.require_attribute(BEAT, BEAT.as_bytes()).set_attribute(BEAT, BEAT.as_bytes())
+        })?;
+        version.ok_or_else(|| self.gone())
     }
 }

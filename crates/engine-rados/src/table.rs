@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use isotach_engine_kit::{bytes::Reader, checksum::crc32c};
-use isotach_object::{Error, Result};
+use isotach_object::{Error, ObjectId, Result};
+
+use crate::keys;
 
 /// Bytes that one checksum covers: what is read of a piece is whole blocks.
 pub(crate) const BLOCK: usize = 64 << 10;
@@ -15,6 +17,22 @@ pub(crate) enum PiecePlace {
     Own,
     /// One that a writer made for them, by writer and number; it never changes.
     Apart(u64, u64),
+}
+
+impl PiecePlace {
+    /// Writer and number of an object that is not the array's own.
+    pub(crate) fn apart(self) -> Option<(u64, u64)> {
+        match self {
+            Self::Own => None,
+            Self::Apart(writer, number) => Some((writer, number)),
+        }
+    }
+
+    /// The name of the object, for an array.
+    pub(crate) fn name(self, array: ObjectId) -> String {
+        let apart = self.apart().map(|(writer, number)| keys::piece_name(writer, number));
+        apart.unwrap_or_else(|| keys::array_name(array))
+    }
 }
 
 /// A part of the bytes.
@@ -147,9 +165,9 @@ impl Table {
         self.pieces.splice(first..end, between);
     }
 
-    /// The places that the pieces are in.
-    pub(crate) fn places(&self) -> impl Iterator<Item = PiecePlace> {
-        self.pieces.iter().map(|piece| piece.place)
+    /// The objects that it names besides the array's own, by writer and number.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.pieces.iter().filter_map(|piece| piece.place.apart()).chain(self.apart)
     }
 
     /// The table as it is stored; its checksum is over whose it is, too.
@@ -158,10 +176,7 @@ impl Table {
         bytes.extend(self.size.to_le_bytes());
         bytes.extend((self.pieces.len() as u64).to_le_bytes());
         for piece in &self.pieces {
-            let (writer, number) = match piece.place {
-                PiecePlace::Own => (0, 0),
-                PiecePlace::Apart(writer, number) => (writer, number),
-            };
+            let (writer, number) = piece.place.apart().unwrap_or_default();
             for field in [piece.start, piece.length, writer, number, piece.offset, piece.stored] {
                 bytes.extend(field.to_le_bytes());
             }

@@ -10,12 +10,10 @@ use isotach_object::{
 use crate::{
     arrays::{Arrays, Slot},
     entry::Entry,
-    keys::{self, LAST, Name},
-    listing,
-    omaps::PER_OPERATION,
-    size,
+    keys::{self, Name},
+    listing, size,
     space::Space,
-    table::{PiecePlace, Table},
+    table::Table,
 };
 
 /// Bytes of an array that are read at once.
@@ -53,17 +51,10 @@ pub(crate) fn container(
             look.entries_of(*object)?;
         }
     }
-    let objects: Vec<ObjectId> = names.iter().filter_map(array).collect();
+    let objects: Vec<ObjectId> = names.iter().filter_map(Name::array).collect();
     objects.chunks(AT_ONCE).try_for_each(|some| look.arrays(some))?;
     look.verified.checked = vec![("entries", look.entries), ("tables of pieces", look.tables)];
     Ok(look.verified)
-}
-
-fn array(name: &Name) -> Option<ObjectId> {
-    match name {
-        Name::Array(object) => Some(*object),
-        _ => None,
-    }
 }
 
 impl Look<'_> {
@@ -84,17 +75,10 @@ impl Look<'_> {
     }
 
     fn entries_of(&mut self, object: ObjectId) -> Result<()> {
-        let mut after = Some(keys::FIRST.to_vec());
-        while let Some(from) = after {
-            let found = self.space.omaps.page(object, &from, LAST, PER_OPERATION, true)?;
-            self.total +=
-                found.entries.iter().map(|(key, value)| (key.len() + value.len()) as u64).sum::<u64>();
-            for (key, stored) in &found.entries {
-                self.entry(object, key, stored)?;
-            }
-            after = found.next;
-        }
-        Ok(())
+        self.space.omaps.each_page(object, |entries| {
+            self.total += size::of_entries(entries);
+            entries.iter().try_for_each(|(key, stored)| self.entry(object, key, stored))
+        })
     }
 
     fn entry(&mut self, object: ObjectId, key: &[u8], stored: &[u8]) -> Result<()> {
@@ -151,11 +135,7 @@ impl Look<'_> {
 
     fn read_range(&self, cell: &FoundCell, range: &Range<u64>) -> Result<()> {
         let mut buffer = vec![0; (range.end - range.start) as usize];
-        let cell = match cell.object.otype() {
-            ObjectType::Array => Cell::array(cell.object),
-            _ => Cell::general(cell.object, &cell.dkey, &cell.akey),
-        };
-        let read = ArrayRead { cell, offset: range.start, buffer: &mut buffer, filled: 0 };
+        let read = ArrayRead { cell: cell_of(cell), offset: range.start, buffer: &mut buffer, filled: 0 };
         self.arrays.read_many(&mut [read])
     }
 
@@ -165,11 +145,8 @@ impl Look<'_> {
             .iter()
             .enumerate()
             .flat_map(|(number, (cell, table))| {
-                let name = |place| match place {
-                    PiecePlace::Own => keys::array_name(cell.object),
-                    PiecePlace::Apart(writer, number) => keys::piece_name(writer, number),
-                };
-                table.pieces().iter().map(move |piece| (number, name(piece.place), piece.stored))
+                let pieces = table.pieces().iter();
+                pieces.map(move |piece| (number, piece.place.name(cell.object), piece.stored))
             })
             .collect();
         let names: Vec<String> = named.iter().map(|(_, name, _)| name.clone()).collect();
@@ -180,7 +157,7 @@ impl Look<'_> {
             }
             let (cell, table) = &tables[number];
             // It may have been replaced since the table was read.
-            let again = self.space.load_slots(&[slot(cell)])?;
+            let again = self.space.load_slots(&[Slot::of(&cell_of(cell))])?;
             if again.first().and_then(|held| held.table()).is_some_and(|now| now.tag == table.tag) {
                 let error = Error::corrupt("bytes that are missing", format!("RADOS object {name}"));
                 self.find(Part::Bytes, error, cell.clone())?;
@@ -190,9 +167,9 @@ impl Look<'_> {
     }
 }
 
-fn slot(cell: &FoundCell) -> Slot {
+fn cell_of(cell: &FoundCell) -> Cell<'_> {
     match cell.object.otype() {
-        ObjectType::Array => Slot::Array(cell.object),
-        _ => Slot::of(&Cell::general(cell.object, &cell.dkey, &cell.akey)),
+        ObjectType::Array => Cell::array(cell.object),
+        _ => Cell::general(cell.object, &cell.dkey, &cell.akey),
     }
 }

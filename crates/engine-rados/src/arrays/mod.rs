@@ -79,7 +79,7 @@ impl Held {
 /// The bytes of a container's arrays and records, as one handle reads and writes them.
 #[derive(Debug)]
 pub(crate) struct Arrays {
-    space: Arc<Space>,
+    pub(crate) space: Arc<Space>,
     /// The handle's number, with which the names of its pieces begin. Never zero.
     writer: u64,
     /// The number of its next piece.

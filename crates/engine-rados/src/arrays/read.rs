@@ -246,10 +246,8 @@ fn parts_of<'t, 'b>(
         let skip = (piece.offset + (start - piece.start) - stored.start) as usize;
         let length = (stored.end - stored.start) as usize;
         let aside = if length == wanted.len() { Vec::new() } else { vec![0; length] };
-        let (name, tag) = match piece.place {
-            PiecePlace::Own => (keys::array_name(object), Some(table.tag)),
-            PiecePlace::Apart(writer, number) => (keys::piece_name(writer, number), None),
-        };
+        let tag = (piece.place == PiecePlace::Own).then_some(table.tag);
+        let name = piece.place.name(object);
         parts.push((Part { number, name, tag, stored, sums }, Target { wanted, aside, skip }));
     }
     rest.fill(0);

@@ -307,18 +307,13 @@ impl Space {
 
 /// The pieces that were named before and are not any more.
 fn replaced(held: &Held, next: &Next) -> Vec<(u64, u64)> {
-    let apart = |place| match place {
-        PiecePlace::Own => None,
-        PiecePlace::Apart(writer, number) => Some((writer, number)),
-    };
     let kept: HashSet<_> = match next {
-        Next::Pieces(table) => table.places().filter_map(apart).collect(),
+        // The table itself is stored anew.
+        Next::Pieces(table) => table.pieces().iter().filter_map(|piece| piece.place.apart()).collect(),
         Next::Same => return Vec::new(),
         _ => HashSet::new(),
     };
-    let before =
-        held.table().into_iter().flat_map(|table| table.places().filter_map(apart).chain(table.apart));
-    before.filter(|piece| !kept.contains(piece)).collect()
+    held.table().into_iter().flat_map(Table::named).filter(|piece| !kept.contains(piece)).collect()
 }
 
 fn here(table: &Table, object: ObjectId) -> Vec<u8> {

@@ -8,9 +8,9 @@ use isotach_engine_kit::{context::Context, random};
 use isotach_object::{ObjectId, Result};
 
 use super::{
-    ATTEMPTS_MAX, Omaps, Shard,
+    Omaps, Shard,
     mark::{Mark, State},
-    too_fast,
+    retry,
 };
 use crate::{
     ffi::{Compare, WriteOp},
@@ -20,18 +20,16 @@ use crate::{
 impl Omaps {
     /// Removes all entries of an object.
     pub(crate) fn destroy(&self, object: ObjectId) -> Result<()> {
-        for _ in 0..ATTEMPTS_MAX {
+        retry(object, || {
             let mark = self.load(object, 0)?.unwrap_or_default();
             match mark.state {
                 State::Settled if mark == Mark::default() => {
-                    if self.remove(object, 0, &mark)? {
-                        return Ok(());
-                    }
+                    return Ok(self.remove(object, 0, &mark)?.then_some(()));
                 }
                 State::Settled => {
                     let gone = mark.with(random::number()?, State::Gone);
                     if self.set_mark(object, 0, &mark, &gone)? {
-                        return self.finish_removal(object);
+                        return self.finish_removal(object).map(Some);
                     }
                 }
                 // That removal began before this one, which has to find what was put since.
@@ -40,8 +38,8 @@ impl Omaps {
                     self.wait_or_take_over(object, &Shard { start: 0, mark })?;
                 }
             }
-        }
-        Err(too_fast(object))
+            Ok(None)
+        })
     }
 
     /// Does what is left to do of the removal of an object that is marked so.
@@ -55,28 +53,27 @@ impl Omaps {
 
     /// Marks all omaps that came from halving the range of this one, which was halved `level` times before.
     fn mark_parts(&self, object: ObjectId, start: u32, level: u8, gone: &Mark) -> Result<()> {
-        for _ in 0..ATTEMPTS_MAX {
+        retry(object, || {
             // Removed already.
-            let Some(mark) = self.load(object, start)? else { return Ok(()) };
+            let Some(mark) = self.load(object, start)? else { return Ok(Some(())) };
             let shard = Shard { start, mark };
             match shard.mark.state {
                 State::Gone => {
-                    return each_part(start, level, shard.mark.level, |start, level| {
-                        self.mark_parts(object, start, level, gone)
-                    });
+                    let mark_part = |start, level| self.mark_parts(object, start, level, gone);
+                    return each_part(start, level, shard.mark.level, mark_part).map(Some);
                 }
                 State::Settled if start > 0 => {
                     // Read after the part: if the removal still runs, the part belongs to the same incarnation.
                     if self.load(object, 0)?.as_ref() != Some(gone) {
-                        return Ok(());
+                        return Ok(Some(()));
                     }
                     self.set_mark(object, start, &shard.mark, &shard.mark.with(gone.owner, State::Gone))?;
                 }
-                State::Settled => return Ok(()),
+                State::Settled => return Ok(Some(())),
                 State::Frozen | State::Building => self.wait_or_take_over(object, &shard)?,
             }
-        }
-        Err(too_fast(object))
+            Ok(None)
+        })
     }
 
     /// Removes all omaps of this removal that came from this one, and then this one.

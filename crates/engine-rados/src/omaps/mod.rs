@@ -87,12 +87,7 @@ impl Omaps {
 
     /// The omap that has the entries with this hash. It may be wrong, which the operation on it then finds out.
     fn locate(&self, object: ObjectId, hash: u32) -> Result<Shard> {
-        for _ in 0..ATTEMPTS_MAX {
-            if let Some(shard) = self.try_locate(object, hash)? {
-                return Ok(shard);
-            }
-        }
-        Err(too_fast(object))
+        retry(object, || self.try_locate(object, hash))
     }
 
     /// As [`Omaps::locate`]; `None` where what was known is out of date.
@@ -165,14 +160,13 @@ impl Omaps {
 
     /// The omap with the entries of this hash, once no mark holds off its writers.
     fn locate_to_write(&self, object: ObjectId, hash: u32) -> Result<Shard> {
-        for _ in 0..ATTEMPTS_MAX {
+        retry(object, || {
             let shard = self.locate(object, hash)?;
             if shard.mark.state == State::Settled {
-                return Ok(shard);
+                return Ok(Some(shard));
             }
-            self.wait_or_take_over(object, &shard)?;
-        }
-        Err(too_fast(object))
+            self.wait_or_take_over(object, &shard).map(|()| None)
+        })
     }
 
     /// Waits until a split has ended, or ends it where its owner does not go on.
@@ -186,6 +180,16 @@ impl Omaps {
         }
         self.split(object, shard)
     }
+}
+
+/// Repeats `act` until it returns a value: `None` says that omaps have changed meanwhile.
+fn retry<T>(object: ObjectId, mut act: impl FnMut() -> Result<Option<T>>) -> Result<T> {
+    for _ in 0..ATTEMPTS_MAX {
+        if let Some(done) = act()? {
+            return Ok(done);
+        }
+    }
+    Err(too_fast(object))
 }
 
 fn too_fast(object: ObjectId) -> Error {

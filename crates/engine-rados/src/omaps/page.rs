@@ -2,7 +2,7 @@
 
 use isotach_object::{ObjectId, Result};
 
-use super::{ATTEMPTS_MAX, Omaps, PER_OPERATION, too_fast};
+use super::{Omaps, PER_OPERATION, retry};
 use crate::{
     ffi::ReadOp,
     keys::{self, LAST, LEVEL},
@@ -26,27 +26,13 @@ impl Omaps {
         limit: usize,
         values: bool,
     ) -> Result<EntryPage> {
-        for _ in 0..ATTEMPTS_MAX {
-            if let Some(found) = self.try_page(object, after, before, limit, values)? {
-                return Ok(found);
-            }
-        }
-        Err(too_fast(object))
-    }
-
-    fn try_page(
-        &self,
-        object: ObjectId,
-        after: &[u8],
-        before: &[u8],
-        limit: usize,
-        values: bool,
-    ) -> Result<Option<EntryPage>> {
-        let shard = self.locate(object, keys::hash_of(after).unwrap_or_default())?;
         let limit = limit.min(PER_OPERATION) as u64;
-        let op = ReadOp::new().require_entry(LEVEL, &shard.mark.encode()).page(after, limit, values);
-        let outcome = self.io.read(&keys::entries_name(object, shard.start), op);
-        let Some(answer) = self.taken(object, &shard, outcome)? else { return Ok(None) };
+        let (shard, answer) = retry(object, || {
+            let shard = self.locate(object, keys::hash_of(after).unwrap_or_default())?;
+            let op = ReadOp::new().require_entry(LEVEL, &shard.mark.encode()).page(after, limit, values);
+            let outcome = self.io.read(&keys::entries_name(object, shard.start), op);
+            Ok(self.taken(object, &shard, outcome)?.map(|answer| (shard, answer)))
+        })?;
         let behind = keys::bound(shard.end());
         let end = before.min(behind.as_slice());
         let (more, mut entries) = (answer.more, answer.entries.into_vec());
@@ -58,7 +44,22 @@ impl Omaps {
             // The next omap begins here, and no key is as short as this one.
             _ => (behind.as_slice() < before && behind != LAST).then_some(behind),
         };
-        Ok(Some(EntryPage { entries, next }))
+        Ok(EntryPage { entries, next })
+    }
+
+    /// Calls a function with all entries of an object, some at a time.
+    pub(crate) fn each_page(
+        &self,
+        object: ObjectId,
+        mut act: impl FnMut(&[(Vec<u8>, Vec<u8>)]) -> Result<()>,
+    ) -> Result<()> {
+        let mut after = Some(keys::FIRST.to_vec());
+        while let Some(from) = after {
+            let found = self.page(object, &from, LAST, PER_OPERATION, true)?;
+            act(&found.entries)?;
+            after = found.next;
+        }
+        Ok(())
     }
 
     /// Whether an object has an entry.

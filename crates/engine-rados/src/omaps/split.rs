@@ -186,12 +186,10 @@ impl Omaps {
     fn copy(&self, object: ObjectId, middle: u32, building: &Mark, part: &[Entry]) -> Result<bool> {
         let to = keys::entries_name(object, middle);
         let what = || format!("copy entries to RADOS object {to}");
-        let mut op = WriteOp::new().context(what)?;
-        op.require_entry(LEVEL, Compare::Equal, &building.encode()).set_entries(part);
-        match self.io.write(&to, &op) {
-            Err(errno) if errno.is_refusal() => Ok(false),
-            outcome => outcome.context(what).map(|_| true),
-        }
+        let copied = self.io.write_if(&to, what, |op| {
+            op.require_entry(LEVEL, Compare::Equal, &building.encode()).set_entries(part)
+        })?;
+        Ok(copied.is_some())
     }
 
     /// Replaces a mark; whether it was the old one.
@@ -210,15 +208,12 @@ impl Omaps {
     ) -> Result<bool> {
         let name = keys::entries_name(object, start);
         let what = || format!("mark RADOS object {name}");
-        let mut op = WriteOp::new().context(what)?;
-        op.ensure().require_entry(LEVEL, Compare::Equal, &old.encode());
-        more(&mut op);
-        op.set_entries(&[(LEVEL, new.encode())]);
-        match self.io.write(&name, &op) {
-            Ok(_) => Ok(true),
-            Err(errno) if errno.is_refusal() => Ok(false),
-            Err(errno) => Err(errno).context(what),
-        }
+        let changed = self.io.write_if(&name, what, |op| {
+            op.ensure().require_entry(LEVEL, Compare::Equal, &old.encode());
+            more(op);
+            op.set_entries(&[(LEVEL, new.encode())])
+        })?;
+        Ok(changed.is_some())
     }
 }
 

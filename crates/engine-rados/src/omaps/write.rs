@@ -9,7 +9,7 @@ use std::{
 use isotach_engine_kit::context::Context;
 use isotach_object::{ObjectId, Result};
 
-use super::{ATTEMPTS_MAX, EntryChanges, Omaps, PER_OPERATION, Shard, mark::State, split::Look, too_fast};
+use super::{EntryChanges, Omaps, PER_OPERATION, Shard, mark::State, retry, split::Look};
 use crate::{
     ffi::{Compare, Errno, IfFound, Pending, ReadOp, WriteOp},
     keys::{self, LEVEL},
@@ -60,28 +60,21 @@ impl Omaps {
             self.remove_range(object, &begin, &end)?;
         }
         let mut left = batch.changes;
-        for _ in 0..ATTEMPTS_MAX {
-            left = self.try_write(object, left)?;
-            if left.is_empty() {
-                return Ok(());
-            }
-        }
-        Err(too_fast(object))
+        retry(object, || {
+            left = self.try_write(object, std::mem::take(&mut left))?;
+            Ok(left.is_empty().then_some(()))
+        })
     }
 
     /// Removes the entries of a range of keys, which have one hash.
     fn remove_range(&self, object: ObjectId, begin: &[u8], end: &[u8]) -> Result<()> {
-        for _ in 0..ATTEMPTS_MAX {
+        retry(object, || {
             let shard = self.locate_to_write(object, keys::hash_of(begin).unwrap_or_default())?;
-            let what =
-                || format!("remove entries of RADOS object {}", keys::entries_name(object, shard.start));
-            let mut op = WriteOp::new().context(what)?;
+            let name = keys::entries_name(object, shard.start);
+            let mut op = WriteOp::new().context(|| format!("remove entries of RADOS object {name}"))?;
             op.require_entry(LEVEL, Compare::Equal, &shard.mark.encode()).remove_range(begin, end);
-            if self.is_done(object, &shard, self.io.write(&keys::entries_name(object, shard.start), &op))? {
-                return Ok(());
-            }
-        }
-        Err(too_fast(object))
+            Ok(self.is_done(object, &shard, self.io.write(&name, &op))?.then_some(()))
+        })
     }
 
     /// Applies what it can, and returns the changes whose omaps have changed.
@@ -136,33 +129,26 @@ impl Omaps {
         condition: &Condition,
         value: Option<&[u8]>,
     ) -> Result<bool> {
-        for _ in 0..ATTEMPTS_MAX {
+        retry(object, || {
             let shard = self.locate_to_write(object, keys::hash_of(key).unwrap_or_default())?;
             let name = keys::entries_name(object, shard.start);
             let what = || format!("write an entry of RADOS object {name}");
-            let mut op = WriteOp::new().context(what)?;
-            if shard.start == 0 && value.is_some() {
-                op.ensure();
-            }
-            op.require_entry(LEVEL, Compare::Equal, &shard.mark.encode());
-            condition.require(&mut op, key);
-            match value {
-                Some(value) => op.set_entries(&[(key, value)]),
-                None => op.remove_entries(&[key]),
-            };
-            match self.io.write(&name, &op) {
-                Ok(_) => {
-                    self.split_if_large(object, &shard, u64::from(value.is_some()))?;
-                    return Ok(true);
+            let written = self.io.write_if(&name, what, |op| {
+                if shard.start == 0 && value.is_some() {
+                    op.ensure();
                 }
-                Err(errno) if errno.is_refusal() => {}
-                Err(errno) => return Err(errno).context(what),
+                op.require_entry(LEVEL, Compare::Equal, &shard.mark.encode());
+                condition.require(op, key);
+                match value {
+                    Some(value) => op.set_entries(&[(key, value)]),
+                    None => op.remove_entries(&[key]),
+                }
+            })?;
+            if written.is_none() {
+                return self.judged(object, &shard, key, condition, value.is_none());
             }
-            if let Some(answer) = self.judged(object, &shard, key, condition, value.is_none())? {
-                return Ok(answer);
-            }
-        }
-        Err(too_fast(object))
+            self.split_if_large(object, &shard, u64::from(value.is_some())).map(|()| Some(true))
+        })
     }
 
     /// Why a write was refused: the condition does not hold, or (`None`) the omap has changed, or the entry just now.
