@@ -4,6 +4,8 @@
  */
 #include "check.h"
 
+SUBJECT(acl);
+
 enum { CONTAINER_ALL = 0x1fb, GROUP_DEFAULT = 1 | 2 | 16 | 32 };
 
 static struct daos_ace *entry_of(const char *text)
@@ -162,17 +164,3 @@ CHECK(setting_the_acl_is_for_containers_only, "valid for pools 0x1f, for contain
 {
     valid_for("A::OWNER@:rwaA", true, false);
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(acl, C(r_is_the_permission_to_read), C(w_is_the_permission_to_write),
-        C(c_is_the_permission_to_create_containers), C(d_is_the_permission_to_delete_containers),
-        C(t_is_the_permission_to_get_properties), C(upper_t_is_the_permission_to_set_properties),
-        C(a_is_the_permission_to_get_the_acl), C(upper_a_is_the_permission_to_set_the_acl),
-        C(o_is_the_permission_to_set_the_owner), C(owner_is_a_principal), C(a_user_is_a_principal),
-        C(the_owner_group_is_a_principal), C(a_group_is_a_principal), C(everyone_is_a_principal),
-        C(the_name_of_a_user_is_kept), C(the_text_of_an_owner_entry_comes_back),
-        C(the_text_of_a_user_entry_comes_back), C(the_text_of_a_group_entry_comes_back),
-        C(the_owner_of_a_new_container_may_do_everything), C(the_group_of_a_new_container_may_read_and_write),
-        C(a_container_keeps_the_list_it_was_created_with), C(reading_and_writing_are_for_pools_and_containers),
-        C(creating_containers_is_for_pools_only), C(setting_the_acl_is_for_containers_only));

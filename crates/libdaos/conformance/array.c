@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+SUBJECT(array);
+
 #define ARRAY_MAGIC 0xdaca55a9daca55a9ull
 
 CHECK(create_of_a_new_array_succeeds, "array_create makes an array that exists")
@@ -495,32 +497,3 @@ CHECK(ranges_that_overlap_are_read_when_another_chunk_parts_them, "each is an op
     OK(daos_array_read(array, DAOS_TX_NONE, &iod, buffer_of(&buffer, found, 9), NULL));
     BYTES(found, "012012012", 9);
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(array, C(create_of_a_new_array_succeeds), C(create_of_an_existing_array_fails),
-        C(create_takes_a_byte_array), C(create_takes_an_array_with_attributes), C(create_refuses_what_is_no_array),
-        C(create_fails_on_an_array_that_is_not_open), C(open_returns_the_cell_and_chunk_sizes),
-        C(open_of_an_absent_array_fails), C(open_refuses_a_kv_id), C(open_refuses_a_byte_array_id),
-        C(open_refuses_an_array_id_with_attributes), C(open_refuses_metadata_with_another_magic),
-        C(the_metadata_of_an_array_lies_under_dkey_zero), C(the_cells_of_chunk_n_lie_under_dkey_n_plus_one),
-        C(cells_written_under_a_dkey_are_cells_of_the_array), C(a_punched_dkey_takes_its_chunk_along),
-        C(the_dkeys_of_an_array_are_those_of_its_chunks),
-        C(open_with_attributes_takes_a_byte_array), C(open_with_attributes_takes_an_array_with_attributes),
-        C(open_with_attributes_refuses_an_array_with_metadata), C(open_with_attributes_refuses_a_kv),
-        C(open_with_attributes_refuses_cells_of_size_zero), C(open_with_attributes_refuses_chunks_of_size_zero),
-        C(one_cell_comes_back), C(cells_within_a_chunk_come_back), C(a_whole_chunk_comes_back),
-        C(cells_across_two_chunks_come_back), C(cells_across_many_chunks_come_back),
-        C(cells_of_eight_bytes_come_back), C(cells_of_three_bytes_come_back),
-        C(cells_far_from_the_beginning_come_back), C(one_mebibyte_comes_back),
-        C(three_mebibytes_at_an_odd_place_come_back), C(a_write_replaces_cells_and_leaves_the_rest),
-        C(a_read_may_begin_inside_a_write), C(a_new_handle_reads_what_an_old_one_wrote),
-        C(several_ranges_take_the_bytes_in_their_order), C(several_buffers_are_one_sequence_of_bytes),
-        C(a_write_of_fewer_bytes_than_cells_is_invalid), C(a_write_of_more_bytes_than_cells_is_invalid),
-        C(a_read_into_fewer_bytes_than_cells_is_invalid), C(a_read_into_more_bytes_than_cells_is_invalid),
-        C(a_write_without_ranges_is_invalid), C(a_write_without_buffers_is_invalid),
-        C(a_read_without_ranges_is_invalid), C(a_read_without_buffers_is_invalid),
-        C(more_than_16384_tiny_ranges_are_not_supported), C(a_destroyed_array_is_absent),
-        C(a_destroyed_array_may_be_created_again), C(create_leaves_cells_alone), C(the_handle_of_a_destroyed_array_still_closes),
-        C(ranges_that_overlap_in_a_chunk_are_invalid),
-        C(ranges_that_overlap_are_read_when_another_chunk_parts_them));

@@ -3,6 +3,8 @@
  */
 #include "check.h"
 
+SUBJECT(array_size);
+
 static uint64_t size_of(daos_handle_t array)
 {
     daos_size_t size = UINT64_MAX;
@@ -431,26 +433,3 @@ CHECK(the_attributes_are_those_of_the_opening, "array_get_attr returns the chunk
     EQUAL(chunk, 12345);
     EQUAL(cell, 1);
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(array_size, C(a_new_array_has_size_zero), C(a_new_byte_array_has_size_zero),
-        C(the_size_is_the_end_of_the_highest_cell), C(the_size_counts_cells_not_bytes),
-        C(the_size_reaches_across_chunks), C(the_size_of_a_whole_chunk_is_the_chunk),
-        C(a_lower_write_does_not_change_the_size), C(two_handles_see_one_size),
-        C(a_read_of_an_empty_array_succeeds_and_writes_nothing), C(a_read_of_an_empty_byte_array_writes_nothing),
-        C(a_read_beyond_the_end_succeeds_and_writes_nothing), C(a_read_across_the_end_fills_what_exists),
-        C(a_read_across_the_end_of_a_byte_array_fills_what_exists), C(a_hole_of_an_array_leaves_the_buffer_alone),
-        C(a_hole_of_an_array_with_attributes_leaves_the_buffer_alone), C(a_hole_of_a_byte_array_reads_as_zeros),
-        C(a_hole_of_whole_chunks_of_a_byte_array_reads_as_zeros), C(a_full_read_of_a_byte_array_counts_its_cells),
-        C(a_short_read_of_a_byte_array_counts_its_cells), C(a_read_beyond_the_end_of_a_byte_array_reads_no_cell),
-        C(set_size_shrinks_an_array), C(set_size_shrinks_across_chunks), C(set_size_grows_an_array),
-        C(set_size_grows_an_empty_array), C(set_size_to_zero_empties_an_array), C(set_size_keeps_the_metadata),
-        C(set_size_to_the_same_size_changes_nothing), C(cells_cut_off_do_not_come_back),
-        C(set_size_to_a_hole_makes_the_last_cell_exist), C(a_punch_of_an_array_makes_a_hole),
-        C(a_punch_of_a_byte_array_reads_as_zeros), C(a_punch_across_chunks_makes_a_hole),
-        C(a_punch_in_the_middle_keeps_the_size), C(a_punch_at_the_end_takes_the_size_back),
-        C(a_read_behind_a_punch_at_the_end_of_a_byte_array_is_short),
-        C(a_hole_that_two_buffers_share_leaves_both_alone), C(a_punched_range_may_be_written_again),
-        C(stat_names_the_size),
-        C(the_attributes_are_those_of_the_creation), C(the_attributes_are_those_of_the_opening));

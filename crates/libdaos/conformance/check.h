@@ -24,27 +24,31 @@ struct check {
     const char *name;
     const char *rule;
     void (*run)(void);
+    struct check *next;
 };
 
 struct subject {
     const char *name;
-    const struct check *const *checks;
-    size_t count;
+    struct check *first;
+    struct check **end;
 };
 
-/*
- * Defines a check. A check that is missing from the table of its subject is an unused variable, so it does not
- * compile under -Wall -Werror.
- */
+/* Names the subject of a file, before its checks. */
+#define SUBJECT(identifier)                                                                                            \
+    struct subject identifier##_subject = {.name = #identifier, .end = &identifier##_subject.first};                   \
+    static struct subject *const this_subject = &identifier##_subject
+
+/* Defines a check, which is behind those of its subject before main begins. */
 #define CHECK(sentence, rule_text)                                                                                     \
     static void sentence(void);                                                                                        \
-    static const struct check check_##sentence = {#sentence, rule_text, sentence};                                     \
+    __attribute__((constructor)) static void add_##sentence(void)                                                      \
+    {                                                                                                                  \
+        static struct check check = {#sentence, rule_text, sentence, NULL};                                            \
+                                                                                                                       \
+        *this_subject->end = &check;                                                                                   \
+        this_subject->end = &check.next;                                                                               \
+    }                                                                                                                  \
     static void sentence(void)
-
-#define SUBJECT(identifier, ...)                                                                                       \
-    static const struct check *const identifier##_table[] = {__VA_ARGS__};                                             \
-    const struct subject identifier##_subject = {#identifier, identifier##_table,                                      \
-                                                 sizeof(identifier##_table) / sizeof(identifier##_table[0])}
 
 /* Expectations. Each one evaluates its arguments once. */
 #define OK(call) expect_status((call), 0, 0, #call, __FILE__, __LINE__)

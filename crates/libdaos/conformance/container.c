@@ -3,6 +3,8 @@
  */
 #include "check.h"
 
+SUBJECT(container);
+
 static const uuid_t no_uuid;
 
 static int create(const char *label)
@@ -487,26 +489,3 @@ CHECK(who_opens_a_container_alone_may_evict_others, "COO_EX gives -DER_BUSY besi
     OK(open_with(label, DAOS_COO_RW | DAOS_COO_EVICT, &handle));
     OK(open_with(label, DAOS_COO_RW, &handle));
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(container, C(create_with_a_label_returns_a_uuid), C(create_with_a_label_needs_no_place_for_the_uuid),
-        C(create_with_a_label_needs_no_property), C(create_without_a_label_returns_a_uuid_that_opens),
-        C(create_takes_the_label_from_the_property), C(two_containers_have_different_uuids),
-        C(a_label_that_is_taken_is_refused), C(a_label_is_free_after_the_destruction), C(open_by_label_succeeds),
-        C(open_by_the_text_of_the_uuid_succeeds), C(open_for_reading_succeeds), C(open_of_an_absent_label_fails),
-        C(open_of_an_absent_uuid_fails), C(open_fills_in_the_information), C(query_fills_in_the_information),
-        C(query_counts_every_handle), C(two_handles_of_one_container_both_work),
-        C(what_was_written_is_there_after_closing_and_opening), C(two_containers_share_no_objects),
-        C(destroy_by_label_removes_the_container), C(destroy_by_uuid_removes_the_container),
-        C(destroy_of_an_absent_container_fails), C(destroy_of_an_open_container_is_refused),
-        C(destroy_by_force_removes_an_open_container), C(a_handle_does_not_outlive_its_container),
-        C(an_empty_label_is_invalid),
-        C(a_label_with_a_space_is_invalid), C(a_label_with_a_slash_is_invalid), C(a_label_with_a_plus_is_invalid),
-        C(a_label_like_a_uuid_is_invalid), C(a_label_of_127_characters_is_valid),
-        C(a_label_of_128_characters_is_invalid), C(a_label_may_have_dots_colons_underlines_and_hyphens),
-        C(alloc_oids_of_none_is_invalid), C(alloc_oids_of_one_id_succeeds), C(ranges_of_ids_do_not_overlap),
-        C(ranges_of_different_lengths_do_not_overlap), C(ranges_of_two_handles_do_not_overlap),
-        C(a_range_is_not_given_again_after_closing), C(open_for_writing_needs_no_connection_for_writing),
-        C(a_new_container_of_another_user_is_invalid), C(a_container_has_a_root_object),
-        C(flags_that_contradict_each_other_open_no_container), C(who_opens_a_container_alone_may_evict_others));

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+SUBJECT(dfs_attr);
+
 static struct stat stat_of(const char *name)
 {
     struct stat found;
@@ -487,25 +489,3 @@ CHECK(the_inode_of_an_entry_is_an_array_of_bytes, "the akey DFS_INODE has mode, 
     memcpy(&chunk_size, inode + 36, sizeof(chunk_size));
     EQUAL(chunk_size, DFS_DEFAULT_CHUNK_SIZE);
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(dfs_attr, C(stat_tells_the_kind_and_permissions), C(stat_tells_the_size_of_a_file),
-        C(stat_tells_the_length_of_a_link), C(stat_tells_the_owner), C(stat_of_the_root_needs_no_name),
-        C(stat_of_what_is_not_there_fails), C(stat_tells_when_an_entry_was_made),
-        C(a_write_changes_the_time_of_modification), C(the_time_of_a_write_is_told_before_the_file_is_released),
-        C(the_time_of_a_write_is_kept_when_the_file_is_released),
-        C(a_new_entry_changes_the_time_of_its_directory), C(ostat_tells_the_same_as_stat),
-        C(ostat_of_what_was_removed_fails), C(open_stat_takes_an_owner), C(chmod_changes_permissions),
-        C(chmod_does_not_change_the_kind), C(chmod_refuses_the_sticky_bit), C(chmod_follows_links),
-        C(chmod_of_the_root_needs_no_name), C(chown_changes_what_is_given),
-        C(chown_follows_links_unless_told_otherwise), C(osetattr_sets_the_mode), C(osetattr_sets_the_size),
-        C(osetattr_sets_the_time_of_modification), C(osetattr_sets_the_time_of_a_directory),
-        C(osetattr_refuses_flags_that_it_does_not_know), C(access_finds_what_is_there), C(access_knows_permissions),
-        C(access_follows_links), C(get_mode_tells_the_mode_of_what_is_open), C(an_extended_attribute_comes_back),
-        C(a_missing_extended_attribute_is_told), C(a_small_buffer_for_an_extended_attribute_is_refused),
-        C(an_extended_attribute_is_replaced), C(an_extended_attribute_may_have_to_be_new),
-        C(an_extended_attribute_may_have_to_be_there), C(an_extended_attribute_is_removed),
-        C(extended_attributes_are_listed), C(directories_have_extended_attributes),
-        C(a_long_value_of_an_extended_attribute_is_refused), C(an_extended_attribute_is_a_value_beside_the_inode),
-        C(the_inode_of_an_entry_is_an_array_of_bytes));

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+SUBJECT(dfs_file);
+
 static int open_file(const char *name, int flags, dfs_obj_t **node)
 {
     return dfs_open(file_system(), NULL, name, S_IFREG | 0644, flags, 0, 0, NULL, node);
@@ -482,22 +484,3 @@ CHECK(two_mounts_see_the_same_file, "a file written under one mount is read unde
     OK(dfs_release(node));
     OK(dfs_umount(other));
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(dfs_file, C(a_new_file_is_empty), C(what_is_written_is_read), C(a_file_is_read_through_another_handle),
-        C(a_read_at_the_end_is_short), C(a_read_behind_the_end_finds_nothing), C(a_read_of_nothing_succeeds),
-        C(a_hole_reads_as_zeros), C(a_hole_across_chunks_reads_as_zeros), C(bytes_across_chunks_come_back),
-        C(a_write_replaces_bytes_and_keeps_others), C(several_buffers_are_written_in_order),
-        C(ranges_are_written_and_read), C(without_ranges_nothing_is_looked_at),
-        C(a_wrong_argument_is_told_by_the_call), C(an_event_tells_the_end_of_a_read), C(open_of_a_missing_file_fails),
-        C(an_exclusive_creation_of_what_is_there_fails), C(a_creation_of_what_is_there_opens_it),
-        C(truncation_empties_a_file), C(truncation_with_creation_empties_a_file), C(appending_is_not_supported),
-        C(a_directory_is_not_opened_as_a_file), C(a_file_is_not_opened_as_a_directory), C(a_file_is_no_parent),
-        C(a_mode_without_a_kind_is_invalid), C(a_file_opened_for_reading_is_not_written),
-        C(a_file_opened_for_writing_is_not_read), C(a_directory_has_no_bytes), C(a_truncation_cuts_off_bytes),
-        C(a_truncation_lengthens_a_file), C(cut_off_bytes_do_not_come_back), C(a_punch_makes_a_hole),
-        C(a_punch_up_to_the_end_cuts_off), C(a_punch_behind_the_end_does_nothing),
-        C(the_chunk_size_is_that_of_the_file_system), C(a_file_keeps_its_chunk_size),
-        C(a_directory_gives_its_chunk_size_to_new_files), C(a_file_is_an_array_of_bytes),
-        C(a_file_has_the_class_it_was_made_with), C(a_duplicate_is_another_handle), C(two_mounts_see_the_same_file));

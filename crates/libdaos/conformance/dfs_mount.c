@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+SUBJECT(dfs_mount);
+
 static dfs_attr_t attributes(void)
 {
     return (dfs_attr_t){.da_props = redundancy_zero()};
@@ -322,18 +324,3 @@ CHECK(disconnect_is_for_what_was_connected, "dfs_disconnect of a mount of dfs_mo
 {
     REFUSES_WITH(dfs_disconnect(file_system()), EINVAL);
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(dfs_mount, C(a_container_with_a_label_gets_a_uuid), C(a_label_that_is_taken_is_refused),
-        C(a_label_with_a_slash_is_refused), C(a_container_without_a_label_opens_by_its_uuid),
-        C(the_layout_of_the_container_is_posix), C(a_container_of_another_layout_is_not_mounted),
-        C(a_container_is_mounted_again), C(a_mount_for_reading_refuses_changes),
-        C(a_mount_for_writing_over_a_handle_for_reading_reads), C(a_balanced_container_is_mounted_balanced_only),
-        C(a_container_without_a_place_for_its_uuid_is_refused),
-        C(query_tells_the_default_chunk_size), C(query_tells_what_the_container_was_made_with),
-        C(the_superblock_has_the_magic_number), C(sync_succeeds), C(null_for_a_mount_is_invalid),
-        C(the_handles_of_a_mount_are_those_it_was_given), C(a_prefix_is_taken_off_paths),
-        C(a_prefix_begins_with_a_slash), C(a_mount_is_given_on_as_bytes), C(bytes_of_another_kind_are_no_mount),
-        C(a_file_is_given_on_as_bytes), C(a_directory_is_not_given_on), C(connect_needs_init),
-        C(connect_makes_a_container), C(disconnect_is_for_what_was_connected));

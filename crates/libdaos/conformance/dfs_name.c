@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+SUBJECT(dfs_name);
+
 enum { MANY = 500 };
 
 static int find(const char *path, int flags)
@@ -548,28 +550,3 @@ CHECK(exchange_needs_both, "dfs_exchange with what is not there fails and change
     HOLDS(dfs_exchange(file_system(), NULL, "missing", NULL, "a") != 0);
     file_holds("/a", "stays");
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(dfs_name, C(the_root_is_a_directory), C(mkdir_makes_a_directory), C(mkdir_of_what_is_there_fails),
-        C(names_with_slashes_are_invalid), C(names_have_255_bytes_at_most), C(names_are_bytes),
-        C(a_path_is_looked_up), C(a_missing_part_of_a_path_fails), C(a_file_within_a_path_fails),
-        C(a_path_must_be_absolute), C(lookup_tells_mode_and_stat), C(a_name_is_looked_up_in_a_directory),
-        C(a_link_keeps_where_it_leads), C(a_link_that_is_there_is_not_made_again), C(a_link_needs_a_value),
-        C(a_link_at_the_end_of_a_path_is_followed), C(a_link_within_a_path_is_followed),
-        C(a_link_may_lead_to_the_directory_above), C(a_link_in_the_root_may_be_absolute),
-        C(the_last_link_is_not_followed_if_that_is_wanted), C(a_link_to_nowhere_is_not_followed),
-        C(a_ring_of_links_ends), C(readdir_gives_each_of_many_names_once),
-        C(readdir_of_an_empty_directory_ends_at_once), C(readdir_does_not_give_what_was_removed),
-        C(readdir_of_a_file_fails), C(readdirplus_tells_of_each_entry), C(iterate_calls_a_function_for_each_entry),
-        C(remove_takes_a_file_away), C(remove_of_what_is_not_there_fails), C(remove_of_a_link_leaves_the_file),
-        C(a_file_made_again_is_another_one), C(an_empty_directory_is_removed),
-        C(a_directory_with_entries_is_not_removed), C(a_directory_is_removed_with_all_in_it_by_force),
-        C(move_gives_another_name), C(move_goes_between_directories), C(move_of_what_is_not_there_fails),
-        C(move_replaces_a_file), C(move_replaces_an_empty_directory),
-        C(move_does_not_replace_a_directory_with_entries), C(move_does_not_put_a_file_over_a_directory),
-        C(move_does_not_put_a_directory_over_a_file), C(move_to_the_same_name_changes_nothing),
-        C(move_of_a_directory_into_itself_is_refused), C(move_of_a_link_keeps_where_it_leads),
-        C(move_keeps_extended_attributes), C(move_does_not_keep_attributes_of_what_it_replaces),
-        C(a_handle_may_be_told_of_a_move), C(exchange_swaps_two_files), C(exchange_swaps_a_file_and_a_directory),
-        C(exchange_needs_both));

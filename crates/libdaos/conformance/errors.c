@@ -3,6 +3,8 @@
  */
 #include "check.h"
 
+SUBJECT(errors);
+
 CHECK(the_numbers_of_errors_are_those_of_daos, "programs compare with the numbers, so they are part of the interface")
 {
     EQUAL(DER_NO_PERM, 1001);
@@ -140,13 +142,3 @@ CHECK(aggregate_up_to_the_highest_epoch_is_invalid, "cont_aggregate with the epo
 {
     FAILS(daos_cont_aggregate(container(), UINT64_MAX, NULL), DER_INVAL);
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(errors, C(the_numbers_of_errors_are_those_of_daos), C(a_put_through_a_closed_handle_fails),
-        C(a_get_through_a_closed_handle_fails), C(a_second_close_of_a_kv_fails), C(a_closed_array_handle_has_no_size),
-        C(a_closed_container_handle_gives_no_ids), C(a_second_close_of_a_container_fails),
-        C(a_pool_that_is_disconnected_opens_no_container), C(a_second_disconnect_fails),
-        C(a_closed_transaction_does_not_commit), C(rollback_is_declared_and_missing),
-        C(subscribe_is_declared_and_missing), C(aggregate_up_to_now_succeeds),
-        C(aggregate_up_to_the_highest_epoch_is_invalid));

@@ -8,6 +8,8 @@
 
 #include <time.h>
 
+SUBJECT(event);
+
 enum { IN_FLIGHT = 16, SECOND = 1000000 };
 
 static daos_event_t events[IN_FLIGHT];
@@ -554,23 +556,3 @@ CHECK(a_function_of_a_parent_is_called_when_its_children_are_complete, "a barrie
     OK(daos_event_fini(child));
     OK(daos_event_fini(parent));
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(event, C(a_queue_is_created_and_destroyed), C(an_event_needs_no_queue), C(an_event_joins_a_queue),
-        C(an_event_of_a_queue_that_is_gone_is_refused), C(an_operation_with_a_private_event_completes),
-        C(a_private_event_is_used_again), C(an_operation_with_an_event_of_a_queue_completes),
-        C(a_fetch_with_an_event_fills_its_buffer), C(a_failure_is_in_the_event), C(a_missing_key_is_in_the_event),
-        C(an_invalid_argument_is_in_the_event), C(an_event_that_is_not_ready_is_refused),
-        C(an_event_of_a_queue_is_used_again_after_the_poll), C(sixteen_operations_complete_once_each),
-        C(a_poll_returns_at_most_the_number_asked_for), C(a_poll_that_waits_returns_an_event),
-        C(a_poll_of_an_idle_queue_returns_none), C(a_poll_of_an_idle_queue_times_out),
-        C(a_poll_that_waits_for_running_events_returns_at_once_where_none_is),
-        C(a_queue_is_drained_by_polls_that_wait_for_running_events), C(a_poll_of_an_idle_queue_waits),
-        C(a_poll_without_a_place_is_invalid), C(a_poll_for_no_event_is_invalid), C(a_queue_with_events_is_not_destroyed),
-        C(a_queue_with_events_is_destroyed_by_force), C(a_child_has_no_children), C(a_child_is_not_tested),
-        C(a_parent_completes_with_its_children), C(a_barrier_needs_children), C(children_are_told_in_their_order),
-        C(a_function_is_called_when_the_event_is_complete), C(a_function_is_called_before_the_event_is_polled),
-        C(a_function_is_told_of_a_failure), C(functions_are_called_once_in_their_order),
-        C(the_failure_of_a_function_is_that_of_the_event),
-        C(a_function_of_a_parent_is_called_when_its_children_are_complete));

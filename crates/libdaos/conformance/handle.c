@@ -3,6 +3,8 @@
  */
 #include "check.h"
 
+SUBJECT(handle);
+
 enum { GLOBAL_MAX = 4096 };
 
 static char bytes[GLOBAL_MAX];
@@ -156,11 +158,3 @@ CHECK(the_handle_inval_is_invalid, "DAOS_HDL_INVAL has the cookie 0")
     HOLDS(daos_handle_is_inval(none));
     HOLDS(!daos_handle_is_inval(pool()));
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(handle, C(a_pool_handle_has_a_size_as_bytes), C(a_container_handle_has_a_size_as_bytes),
-        C(an_array_handle_has_a_size_as_bytes), C(a_pool_handle_comes_back), C(a_container_handle_comes_back),
-        C(a_container_handle_that_came_back_writes), C(closing_the_copy_of_a_container_leaves_the_original),
-        C(an_array_handle_comes_back), C(an_array_handle_keeps_its_attributes),
-        C(an_array_opened_with_attributes_comes_back), C(the_handle_inval_is_invalid));

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+SUBJECT(kv);
+
 static int put(daos_handle_t kv, uint64_t flags, const char *key, const char *value)
 {
     return daos_kv_put(kv, DAOS_TX_NONE, flags, key, strlen(value), value, NULL);
@@ -517,34 +519,3 @@ CHECK(a_destroyed_object_may_be_written_again, "objects need no creation: a put 
     kv_holds(kv, "new", "value");
     kv_lacks(kv, "old");
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(kv, C(open_of_an_object_that_was_never_written_succeeds), C(open_for_reading_of_an_absent_object_succeeds),
-        C(a_hashed_kv_takes_values), C(a_lexical_kv_takes_values),
-        C(a_uint64_kv_takes_values_under_keys_of_eight_bytes), C(open_refuses_an_array_id),
-        C(open_refuses_a_byte_array_id), C(open_refuses_an_array_id_with_attributes),
-        C(open_refuses_a_multi_level_object_id), C(a_kv_handle_closes_with_the_close_of_objects),
-        C(get_returns_what_was_put), C(put_replaces_a_value_by_a_shorter_one),
-        C(put_replaces_a_value_by_a_longer_one), C(put_of_size_zero_makes_a_present_key),
-        C(put_of_size_zero_replaces_a_value), C(insert_of_a_key_with_an_empty_value_succeeds_once),
-        C(update_of_a_key_with_an_empty_value_succeeds), C(a_key_with_an_empty_value_is_removed_once),
-        C(get_into_a_buffer_of_no_bytes_gives_the_size), C(a_value_may_hold_zero_bytes),
-        C(a_value_of_one_byte_comes_back), C(a_value_of_4096_bytes_comes_back), C(a_value_of_65537_bytes_comes_back),
-        C(a_value_of_one_mebibyte_comes_back), C(get_of_a_missing_key_returns_size_zero),
-        C(get_from_an_object_never_written_returns_size_zero), C(get_without_a_buffer_returns_the_size),
-        C(get_into_a_small_buffer_names_the_size), C(get_into_a_buffer_of_the_exact_size_succeeds),
-        C(get_into_a_larger_buffer_leaves_its_rest_alone), C(get_without_a_size_is_invalid),
-        C(get_with_the_condition_finds_a_present_key), C(get_with_the_condition_refuses_a_missing_key),
-        C(get_with_the_condition_refuses_an_empty_object), C(insert_of_a_new_key_succeeds),
-        C(insert_of_a_present_key_fails_and_keeps_the_value), C(insert_after_a_remove_succeeds),
-        C(update_of_a_present_key_succeeds), C(update_of_a_missing_key_fails_and_puts_nothing),
-        C(update_of_an_empty_object_fails), C(insert_and_update_together_are_invalid), C(remove_takes_the_key_away),
-        C(remove_leaves_other_keys_alone), C(remove_of_a_missing_key_succeeds),
-        C(remove_with_the_condition_takes_a_present_key_away), C(remove_with_the_condition_refuses_a_missing_key),
-        C(an_empty_key_is_invalid_for_put), C(a_uint64_key_must_have_eight_bytes),
-        C(keys_with_slashes_and_dots_are_plain_keys), C(keys_differ_by_case),
-        C(a_key_that_begins_like_another_is_another_key), C(two_handles_of_one_object_see_the_same_values),
-        C(two_objects_have_separate_keys), C(a_value_is_stored_under_akey_zero_of_its_dkey),
-        C(a_single_value_under_akey_zero_is_a_kv_value), C(destroy_removes_every_key),
-        C(the_handle_of_a_destroyed_object_still_closes), C(a_destroyed_object_may_be_written_again));

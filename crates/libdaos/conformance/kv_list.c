@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+SUBJECT(kv_list);
+
 enum { KEYS_MAX = 512, KEY_SIZE = 16, BUFFER_MAX = 16384 };
 
 /* The keys that a listing has returned so far, in the order in which they came. */
@@ -363,18 +365,3 @@ CHECK(a_listing_with_room_for_no_key_is_invalid, "a count of 0 gives -DER_INVAL"
     memset(&anchor, 0, sizeof(anchor));
     FAILS(list_once(kv, &nr, descriptions, bytes, sizeof(bytes), &anchor), DER_INVAL);
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(kv_list, C(an_object_never_written_lists_no_keys), C(a_single_key_is_listed),
-        C(a_listing_in_one_call_names_every_key_once), C(a_listing_in_many_calls_names_every_key_once),
-        C(a_listing_of_one_key_per_call_names_every_key_once), C(a_small_buffer_ends_a_call_early_and_loses_no_key),
-        C(a_listing_of_500_keys_names_every_key_once), C(keys_of_different_lengths_are_packed_back_to_back),
-        C(a_listing_of_hashed_keys_has_the_same_order_twice), C(lexical_keys_are_listed_in_order),
-        C(uint64_keys_are_listed_in_numeric_order), C(a_removed_key_is_not_listed),
-        C(a_key_put_with_size_zero_is_listed), C(a_key_put_twice_is_listed_once),
-        C(a_destroyed_object_lists_no_keys), C(a_read_only_handle_lists), C(a_second_listing_starts_at_the_beginning),
-        C(two_listings_of_one_handle_do_not_disturb_each_other),
-        C(an_anchor_set_by_the_macro_of_the_header_starts_a_listing), C(a_first_key_that_does_not_fit_is_too_big),
-        C(a_listing_goes_on_after_a_key_that_did_not_fit), C(a_listing_without_a_count_is_invalid),
-        C(a_listing_with_room_for_no_key_is_invalid));

@@ -34,7 +34,7 @@
     APPLY(dfs_name)                                                                                                    \
     APPLY(dfs_attr)
 
-#define DECLARE(name) extern const struct subject name##_subject;
+#define DECLARE(name) extern struct subject name##_subject;
 SUBJECTS(DECLARE)
 
 #define ADDRESS(name) &name##_subject,
@@ -174,8 +174,8 @@ static void visit(const struct options *options, const struct subject *subject, 
 static void visit_all(const struct options *options, struct totals *totals)
 {
     for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
-        for (size_t j = 0; j < subjects[i]->count; j++)
-            visit(options, subjects[i], subjects[i]->checks[j], totals);
+        for (const struct check *check = subjects[i]->first; check != NULL; check = check->next)
+            visit(options, subjects[i], check, totals);
 }
 
 static void start(const struct options *options)

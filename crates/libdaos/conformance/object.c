@@ -4,6 +4,8 @@
  */
 #include "check.h"
 
+SUBJECT(object);
+
 static int update(daos_handle_t object, uint64_t flags, const char *dkey, const char *akey, const char *value)
 {
     return update_single(object, DAOS_TX_NONE, flags, dkey, akey, value, strlen(value));
@@ -531,29 +533,3 @@ CHECK(conditional_punch_of_an_absent_akey_fails, "COND_PUNCH of an absent key gi
     put_value(object, "dkey", "akey", "value");
     FAILS(punch_akey(object, DAOS_COND_PUNCH, "dkey", "absent"), DER_NONEXIST);
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(object, C(open_of_an_object_never_written_succeeds), C(a_single_value_comes_back),
-        C(a_single_value_is_replaced_whole), C(akeys_of_one_dkey_are_separate), C(dkeys_with_one_akey_are_separate),
-        C(dkey_and_akey_are_not_joined), C(keys_may_hold_zero_bytes), C(several_values_go_in_one_update),
-        C(several_values_come_in_one_fetch), C(fetch_of_an_absent_value_has_size_zero),
-        C(an_update_of_size_zero_makes_a_present_value),
-        C(a_value_may_be_shorter_than_its_buffer), C(a_value_longer_than_its_buffer_is_refused),
-        C(an_update_of_a_value_without_buffers_is_invalid),
-        C(a_call_without_akeys_is_invalid), C(a_single_value_with_another_number_of_records_is_invalid),
-        C(conditions_of_another_call_are_invalid), C(fetch_of_an_absent_value_fills_no_buffer), C(fetch_without_buffers_returns_the_size),
-        C(fetch_into_a_small_buffer_is_refused), C(dkey_insert_of_a_new_dkey_succeeds),
-        C(dkey_insert_of_a_present_dkey_fails), C(dkey_update_of_a_present_dkey_succeeds),
-        C(dkey_update_of_an_absent_dkey_fails), C(dkey_insert_with_akey_update_fails_where_nothing_is),
-        C(dkey_fetch_of_a_present_dkey_succeeds),
-        C(dkey_fetch_of_an_absent_dkey_fails), C(akey_insert_of_a_new_akey_succeeds),
-        C(akey_insert_of_a_present_akey_fails), C(akey_update_of_a_present_akey_succeeds),
-        C(akey_update_of_an_absent_akey_fails), C(akey_fetch_of_a_present_akey_succeeds),
-        C(akey_fetch_of_an_absent_akey_fails), C(per_akey_conditions_are_taken_from_the_descriptions),
-        C(a_failed_condition_updates_none_of_the_akeys), C(punch_of_an_object_removes_everything),
-        C(a_punched_object_may_be_written_again), C(punch_of_a_dkey_removes_its_akeys),
-        C(punch_of_two_dkeys_is_invalid), C(punch_of_an_akey_leaves_the_others),
-        C(punch_of_several_akeys_removes_each), C(punch_of_the_last_akey_removes_the_dkey),
-        C(punch_of_an_absent_dkey_succeeds), C(conditional_punch_of_an_absent_dkey_fails),
-        C(conditional_punch_of_a_present_dkey_succeeds), C(conditional_punch_of_an_absent_akey_fails));

@@ -3,6 +3,8 @@
  */
 #include "check.h"
 
+SUBJECT(object_extent);
+
 enum { EXTENTS_MAX = 64 };
 
 /* What a listing told, in its order. */
@@ -156,9 +158,3 @@ CHECK(the_cells_of_an_array_are_extents_under_their_chunk, "the cells of chunk n
     number = 0;
     EQUAL(list_under(open_object(oid, DAOS_OO_RO), dkey, key_of("0"), 8, true), 0);
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(object_extent, C(extents_are_listed_in_increasing_order), C(extents_are_listed_in_decreasing_order),
-        C(extents_are_listed_in_several_calls), C(removed_records_are_in_no_extent), C(absent_records_have_no_extents),
-        C(a_listing_with_room_for_no_extent_is_invalid), C(the_cells_of_an_array_are_extents_under_their_chunk));

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+SUBJECT(object_list);
+
 enum { KEYS_MAX = 256, KEY_SIZE = 16 };
 
 static char keys[KEYS_MAX][KEY_SIZE];
@@ -171,11 +173,3 @@ CHECK(the_akey_of_a_kv_is_zero, "the value of a KV lies under the akey \"0\"")
     EQUAL(list(open_object(oid, DAOS_OO_RO), "key", 8, 256), 1);
     TEXT(keys[0], "0");
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(object_list, C(an_object_never_written_lists_no_dkeys), C(every_dkey_is_listed_once),
-        C(dkeys_are_listed_in_several_calls), C(dkeys_are_listed_through_a_small_buffer),
-        C(a_punched_dkey_is_not_listed), C(a_punched_object_lists_no_dkeys), C(every_akey_of_a_dkey_is_listed_once),
-        C(akeys_of_an_absent_dkey_are_none), C(a_punched_akey_is_not_listed), C(the_keys_of_a_kv_are_its_dkeys),
-        C(the_akey_of_a_kv_is_zero));

@@ -3,6 +3,8 @@
  */
 #include "check.h"
 
+SUBJECT(object_record);
+
 static daos_iod_t records(const char *akey, daos_size_t size, daos_recx_t *recx)
 {
     daos_iod_t iod = {.iod_name = key_of(akey), .iod_type = DAOS_IOD_ARRAY, .iod_size = size, .iod_nr = 1,
@@ -445,21 +447,3 @@ CHECK(an_index_has_63_bits, "bit 63 of an index is reserved: -DER_INVAL")
     FAILS(update(object, "dkey", 1ull << 63, 1, 1, "a"), DER_INVAL);
     FAILS(update(object, "dkey", 1ull << 63, 1, 0, NULL), DER_INVAL);
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(object_record, C(records_come_back), C(records_of_four_bytes_come_back),
-        C(records_shorter_than_their_buffer_are_stored), C(records_longer_than_their_buffer_are_refused),
-        C(an_update_of_records_without_buffers_is_invalid), C(a_part_of_the_records_comes_back),
-        C(an_update_replaces_the_records_of_its_extent), C(a_hole_between_records_leaves_the_buffer_alone),
-        C(records_of_two_dkeys_are_separate), C(an_update_of_record_size_zero_removes_records),
-        C(records_that_were_all_removed_have_size_zero), C(a_map_tells_the_lowest_and_the_highest_records),
-        C(a_detailed_map_tells_all_records), C(records_at_a_large_index_come_back), C(fetch_of_absent_records_has_size_zero),
-        C(several_extents_take_the_bytes_in_their_order), C(records_make_no_object_but_their_own),
-        C(the_highest_dkey_is_found), C(the_lowest_dkey_is_found),
-        C(the_highest_records_of_the_highest_dkey_are_found), C(records_do_not_replace_a_single_value),
-        C(a_single_value_does_not_replace_records), C(a_fetch_of_records_does_not_find_a_single_value),
-        C(a_fetch_of_a_single_value_does_not_find_records),
-        C(a_fetch_tells_the_size_of_records_whatever_size_was_asked_for), C(a_fetch_into_too_small_buffers_says_so),
-        C(records_that_are_not_there_need_no_room), C(a_fetch_tells_how_many_buffers_it_filled),
-        C(extents_that_overlap_are_invalid), C(an_index_has_63_bits));

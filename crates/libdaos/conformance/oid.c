@@ -3,6 +3,8 @@
  */
 #include "check.h"
 
+SUBJECT(oid);
+
 static int generate(enum daos_otype_t type, daos_oclass_id_t class, daos_obj_id_t *oid)
 {
     *oid = (daos_obj_id_t){.lo = 42, .hi = 0};
@@ -289,26 +291,3 @@ CHECK(an_id_says_what_its_object_is, "daos_is_array, daos_is_kv and the like tel
     EQUAL(daos_obj_id2grp_nr(map), 1);
     HOLDS(daos_key_is_null(none) && !daos_key_is_null(key_of("key")));
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(oid, C(a_multi_hashed_id_has_type_0), C(a_dkey_uint64_id_has_type_2), C(an_akey_uint64_id_has_type_3),
-        C(a_multi_uint64_id_has_type_4), C(a_dkey_lexical_id_has_type_5), C(an_akey_lexical_id_has_type_6),
-        C(a_multi_lexical_id_has_type_7), C(a_kv_hashed_id_has_type_8), C(a_kv_uint64_id_has_type_9),
-        C(a_kv_lexical_id_has_type_10), C(an_array_id_has_type_11), C(an_array_id_with_attributes_has_type_12),
-        C(a_byte_array_id_has_type_13), C(a_hashed_kv_of_class_s1_has_a_known_encoding),
-        C(the_96_bits_of_the_user_are_kept), C(the_high_32_bits_of_the_user_are_dropped),
-        C(an_id_may_be_generated_again), C(the_id_zero_is_a_valid_id),
-        C(ids_that_differ_in_their_type_are_different_objects),
-        C(ids_that_differ_in_the_user_bits_of_hi_are_different_objects), C(class_s1_needs_one_target),
-        C(class_s2_needs_two_targets), C(class_s4_needs_four_targets), C(class_s8_needs_eight_targets),
-        C(class_s32_needs_thirty_two_targets), C(class_sx_is_stored_with_the_real_number_of_groups),
-        C(class_rp_2g1_needs_two_nodes), C(class_rp_3g1_needs_three_nodes), C(class_ec_2p1g1_needs_three_nodes),
-        C(class_unknown_spreads_a_kv_over_all_targets), C(class_unknown_spreads_an_array_over_all_targets),
-        C(class_unknown_gives_other_types_one_group), C(the_class_of_an_s1_id_is_s1),
-        C(an_array_id_with_metadata_has_the_type_of_arrays), C(an_array_id_without_metadata_opens_with_attributes),
-        C(a_class_below_the_redundancy_of_the_container_is_refused), C(class_s1_has_a_name), C(class_s2_has_a_name),
-        C(class_s4_has_a_name), C(class_s32_has_a_name), C(class_sx_has_a_name), C(class_rp_2g1_has_a_name),
-        C(class_rp_2gx_has_a_name), C(class_rp_xsf_has_a_name), C(class_rp_3g1_has_a_name), C(class_ec_2p1g1_has_a_name),
-        C(class_ec_8p2gx_has_a_name), C(class_ec_8p3g1_has_a_name), C(class_ec_16p3gx_has_a_name),
-        C(a_name_of_no_class_is_class_zero), C(an_id_says_what_its_object_is));

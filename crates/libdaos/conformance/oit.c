@@ -3,6 +3,8 @@
  */
 #include "check.h"
 
+SUBJECT(oit);
+
 enum { OIDS_MAX = 256 };
 
 static daos_obj_id_t found[OIDS_MAX];
@@ -229,11 +231,3 @@ CHECK(a_marker_has_1_to_32_bytes, "a marker without bytes, or with more than DAO
     d_iov_set(&marker, bytes, DAOS_OIT_MARKER_MAX_LEN);
     OK(daos_oit_mark(table, oid, &marker, NULL));
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(oit, C(an_empty_container_lists_no_objects), C(a_written_object_is_listed_with_its_whole_id),
-        C(objects_of_every_type_are_listed), C(many_objects_are_listed_in_several_calls),
-        C(an_object_opened_but_never_written_is_not_listed), C(an_object_written_after_the_snapshot_is_not_listed),
-        C(a_snapshot_with_a_table_may_be_destroyed), C(marked_objects_are_not_among_the_unmarked),
-        C(a_mark_may_be_taken_away), C(an_id_that_is_not_in_the_table_is_not_marked), C(a_marker_has_1_to_32_bytes));

@@ -3,6 +3,8 @@
  */
 #include "check.h"
 
+SUBJECT(pool);
+
 enum { CONTAINERS_MAX = 4096 };
 
 static void answers(daos_handle_t handle)
@@ -336,18 +338,3 @@ CHECK(a_read_only_connection_sets_no_attribute, "pool_set_attr needs a connectio
 
     FAILS(daos_pool_set_attr(connect_to(pool_label(), DAOS_PC_RO), 1, &name, values, sizes, NULL), DER_NO_PERM);
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(pool, C(connect_looks_at_the_bits_of_the_mode_alone), C(connect_for_reading_succeeds), C(connect_for_writing_succeeds),
-        C(connect_by_the_text_of_the_uuid_succeeds), C(a_query_reports_no_rebuild_under_way),
-        C(connect_to_an_absent_pool_fails),
-        C(connect_fills_in_the_information), C(every_connection_has_the_same_uuid),
-        C(disconnecting_leaves_other_connections_alone), C(a_second_initialisation_needs_a_second_end),
-        C(query_counts_targets_and_nodes), C(query_names_space_that_is_possible), C(query_returns_the_label),
-        C(list_without_a_buffer_counts_the_containers), C(list_names_a_container_by_label_and_uuid),
-        C(list_does_not_name_a_destroyed_container), C(list_into_a_small_buffer_is_truncated), C(list_sets_the_count),
-        C(a_read_only_connection_lists), C(an_attribute_of_the_pool_comes_back),
-        C(an_attribute_of_the_pool_is_seen_through_another_connection), C(an_attribute_of_the_pool_is_replaced),
-        C(attributes_of_the_pool_are_listed), C(a_deleted_attribute_of_the_pool_is_gone),
-        C(an_attribute_of_the_pool_needs_a_name_and_a_value), C(a_read_only_connection_sets_no_attribute));

@@ -3,6 +3,8 @@
  */
 #include "check.h"
 
+SUBJECT(prop);
+
 /* A query for one property of a container; the harness keeps nothing, so the caller frees it. */
 static daos_prop_t *query(daos_handle_t handle, uint32_t type)
 {
@@ -170,14 +172,3 @@ CHECK(the_label_that_a_container_has_may_be_set, "to set the label that a contai
     daos_prop_free(prop);
     OK(status);
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(prop, C(the_layout_posix_is_kept), C(the_layout_hdf5_is_kept), C(the_layout_python_is_kept),
-        C(the_checksum_off_is_kept), C(the_checksum_crc32_is_kept), C(the_checksum_crc64_is_kept),
-        C(the_checksum_sha256_is_kept), C(the_redundancy_factor_zero_is_kept), C(the_label_is_a_property),
-        C(the_number_of_snapshots_is_unlimited), C(the_owner_is_a_user), C(the_owner_group_is_a_group),
-        C(several_properties_come_in_one_query), C(a_property_has_the_entries_asked_for),
-        C(an_entry_is_found_by_its_type), C(the_highest_allocated_oid_is_not_set),
-        C(the_cell_size_of_erasure_codes_is_not_set), C(the_affinity_of_erasure_codes_is_not_set),
-        C(the_affinity_of_replicas_is_not_set), C(the_label_that_a_container_has_may_be_set));

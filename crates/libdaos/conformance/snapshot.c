@@ -5,6 +5,8 @@
 
 #include <time.h>
 
+SUBJECT(snapshot);
+
 enum { EPOCHS_MAX = 32 };
 
 /* 2021-01-01 00:00 UTC, the beginning of epochs, in seconds of Unix time. */
@@ -276,17 +278,3 @@ CHECK(destroy_of_a_snapshot_keeps_the_present_state, "a snapshot holds no data o
     destroy(epoch, epoch);
     kv_holds(kv, "key", "value");
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(snapshot, C(create_returns_an_epoch), C(later_snapshots_have_higher_epochs), C(the_epoch_is_the_present_time),
-        C(a_snapshot_with_options_is_created), C(query_counts_the_snapshots), C(query_names_the_last_snapshot),
-        C(list_names_every_epoch), C(a_snapshot_keeps_a_value_that_is_replaced),
-        C(a_snapshot_keeps_a_value_that_is_removed), C(a_snapshot_keeps_an_object_that_is_destroyed),
-        C(a_snapshot_does_not_show_later_values), C(two_snapshots_show_two_states),
-        C(a_snapshot_keeps_the_cells_of_an_array), C(an_array_reads_at_the_epoch_that_stat_tells),
-        C(a_transaction_of_a_snapshot_refuses_a_put),
-        C(a_transaction_of_a_snapshot_refuses_a_punch), C(a_transaction_at_epoch_zero_is_invalid),
-        C(a_transaction_at_the_highest_epoch_is_invalid), C(a_transaction_may_name_an_epoch_without_a_snapshot),
-        C(destroy_of_one_epoch_leaves_the_others), C(destroy_from_zero_takes_all_up_to_an_epoch),
-        C(destroy_to_the_highest_epoch_takes_all_from_an_epoch), C(destroy_of_a_snapshot_keeps_the_present_state));

@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 
+SUBJECT(tx);
+
 enum { ATTEMPTS = 20 };
 
 CHECK(a_committed_write_is_visible, "a commit makes the writes of its transaction visible")
@@ -443,23 +445,3 @@ CHECK(a_listing_is_of_the_moment_of_its_transaction, "reads go to the epoch of t
     if (status == 0)
         EQUAL(count, 1);
 }
-
-/* The table of this subject. */
-#define C(sentence) &check_##sentence
-SUBJECT(tx, C(a_committed_write_is_visible), C(a_write_is_not_visible_before_the_commit),
-        C(a_transaction_does_not_read_its_own_writes), C(an_aborted_write_never_happens),
-        C(a_transaction_closed_before_its_commit_never_happens), C(writes_to_two_objects_are_committed_together),
-        C(a_remove_is_committed), C(a_remove_is_aborted), C(an_object_update_is_committed),
-        C(an_object_punch_is_committed), C(an_array_write_is_committed), C(the_last_of_two_writes_of_a_key_counts),
-        C(an_empty_commit_succeeds), C(a_second_commit_is_refused), C(a_second_abort_is_refused),
-        C(a_commit_after_an_abort_is_refused), C(a_restart_of_an_open_transaction_is_refused),
-        C(a_restart_of_a_committed_transaction_is_refused), C(a_read_only_transaction_refuses_a_put),
-        C(a_read_only_transaction_refuses_a_remove), C(a_read_only_transaction_refuses_an_update),
-        C(a_read_only_transaction_refuses_a_punch), C(a_read_only_transaction_reads_and_commits),
-        C(a_transaction_reads_at_one_epoch), C(a_conflict_asks_for_a_restart), C(a_restarted_transaction_succeeds),
-        C(an_update_is_never_lost), C(two_that_read_what_the_other_writes_do_not_both_commit),
-        C(a_blind_write_of_a_key_that_changed_is_committed), C(an_abort_after_a_commit_is_refused),
-        C(a_write_in_a_committed_transaction_is_refused), C(a_read_in_an_aborted_transaction_is_refused),
-        C(an_insert_of_a_present_key_fails), C(a_transaction_without_operation_has_no_epoch),
-        C(a_committed_write_has_an_epoch), C(a_transaction_of_an_epoch_has_that_epoch),
-        C(a_listing_is_of_the_moment_of_its_transaction));
