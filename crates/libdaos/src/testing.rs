@@ -24,8 +24,8 @@ use crate::{
     transactions::scope::Scope,
 };
 
-/// What happens before a commit, by the number of the commit; what it fails with the commit fails with.
-type Before = Box<dyn FnMut(usize) -> Result<()> + Send>;
+/// How many calls are refused, and how.
+type Refusals = (usize, fn() -> Error);
 
 /// What happens once, before a call.
 type Once = Box<dyn FnOnce() + Send>;
@@ -88,7 +88,8 @@ impl Gate {
 
 /// What happens around the calls of a handle.
 pub(crate) struct Script {
-    before: Mutex<Option<(usize, Before)>>,
+    /// Of commits, from now on.
+    refusals: Mutex<Option<Refusals>>,
     once: Mutex<HashMap<Call, Once>>,
     /// The failures of the next calls: of a commit after it is decided.
     failures: Mutex<HashMap<Call, Error>>,
@@ -109,7 +110,7 @@ impl fmt::Debug for Script {
 impl Script {
     fn new(is_past: bool, lost: Arc<AtomicUsize>) -> Self {
         Self {
-            before: Mutex::default(),
+            refusals: Mutex::default(),
             once: Mutex::default(),
             failures: Mutex::default(),
             is_plain: AtomicBool::new(false),
@@ -119,9 +120,9 @@ impl Script {
         }
     }
 
-    /// Lets something happen before each commit from now on.
-    pub(crate) fn before_commits(&self, act: impl FnMut(usize) -> Result<()> + Send + 'static) {
-        *self.before.lock().unwrap() = Some((0, Box::new(act)));
+    /// Refuses so many commits from now on.
+    pub(crate) fn refuse_commits(&self, times: usize, error: fn() -> Error) {
+        *self.refusals.lock().unwrap() = Some((times, error));
     }
 
     /// Lets something happen once, before the next call of a kind.
@@ -208,12 +209,10 @@ struct Scripted(Arc<Script>);
 
 impl Hooks for Scripted {
     fn commit(&self, inner: &dyn Handle, transaction: &Transaction<'_>) -> Result<Epoch> {
-        // Taken out meanwhile, since what happens may be another commit.
-        let taken = self.0.before.lock().unwrap().take();
-        if let Some((count, mut act)) = taken {
-            let outcome = act(count);
-            *self.0.before.lock().unwrap() = Some((count + 1, act));
-            outcome?;
+        self.0.happen(Call::Commit);
+        if let Some((left @ 1.., error)) = &mut *self.0.refusals.lock().unwrap() {
+            *left -= 1;
+            return Err(error());
         }
         self.0.is_flushed.store(false, Ordering::Relaxed);
         let epoch = inner.commit(transaction)?;

@@ -7,7 +7,7 @@ use isotach_object::{Cell, Precondition, Transaction, Update};
 use rustix::process::{getegid, geteuid, getgroups};
 
 use crate::{
-    abi::{acl::*, constants::DAOS_COO_RO, errors::*, properties::*},
+    abi::{acl::*, constants::DAOS_COO_RO, errors::*, properties::*, stored::property_key},
     containers::{
         self, Container,
         acl::{ALL, Entry, List, Owners, TO_READ, has_name, is_principal},
@@ -134,7 +134,7 @@ pub(crate) fn delete(container: u64, kind: u8, name: &str) -> Result<()> {
 fn change(container: u64, change: impl Fn(&mut List) -> Result<()>) -> Result<()> {
     let container = Container::get(container)?;
     container.check(DAOS_ACL_PERM_SET_ACL)?;
-    let key = properties::key(DAOS_PROP_CO_ACL);
+    let key = property_key(DAOS_PROP_CO_ACL);
     let cell = Cell::kv(own()?, &key);
     retry_conflicts(|| {
         let Some(stored) = container.inner.get_many(&[cell])?.pop().flatten() else {
@@ -192,7 +192,7 @@ pub(crate) fn set_owner(container: u64, user: Option<&str>, group: Option<&str>)
         }
         // A list that another process sets at the same time is not replaced.
         let (object, stored) = (own()?, properties::stored(&changed));
-        let key = properties::key(DAOS_PROP_CO_ACL);
+        let key = property_key(DAOS_PROP_CO_ACL);
         let updates =
             stored.iter().map(|(key, value)| Update::Put { cell: Cell::kv(object, key), value }).collect();
         let preconditions = vec![Precondition::Absent(Cell::kv(object, &key))];

@@ -5,7 +5,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard},
 };
 
 use isotach_object::Label;
@@ -16,7 +16,10 @@ use crate::{
         stored::{OF_POOL, is_uuid},
     },
     containers::{pools::Pool, uuid_of, uuid_of_label, uuid_text},
-    runtime::error::{Der, Result, refuse},
+    runtime::{
+        error::{Der, Result, refuse},
+        locked,
+    },
 };
 
 /// A container, as a pool lists it.
@@ -30,7 +33,7 @@ type Known = BTreeMap<(String, String), Label>;
 
 fn known() -> MutexGuard<'static, Known> {
     static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+    locked(&KNOWN)
 }
 
 /// Remembers the label of a container.

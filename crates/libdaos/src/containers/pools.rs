@@ -4,7 +4,7 @@ use std::{
     env, fs, mem,
     path::Path,
     process,
-    sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, LazyLock, Mutex, MutexGuard},
 };
 
 use isotach_engine_posix::Posix;
@@ -19,7 +19,7 @@ use crate::{
     },
     runtime::{
         error::{Der, Result, invalid, refuse},
-        handles,
+        handles, locked,
     },
 };
 
@@ -46,7 +46,7 @@ struct Library {
 static LIBRARY: LazyLock<Mutex<Library>> = LazyLock::new(Mutex::default);
 
 fn library() -> MutexGuard<'static, Library> {
-    let mut library = LIBRARY.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut library = locked(&LIBRARY);
     if library.process != process::id() {
         // A child process needs connections of its own, and must not close those of its parent.
         let registry = library.registry.as_ref().map(|_| engines());

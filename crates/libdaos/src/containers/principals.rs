@@ -2,13 +2,16 @@
 
 use std::{
     collections::HashMap,
-    sync::{LazyLock, Mutex, MutexGuard, PoisonError},
+    sync::{LazyLock, Mutex, MutexGuard},
 };
 
 use crate::{
     abi::errors::DER_NONEXIST,
     containers::acl::is_principal,
-    runtime::error::{Der, Result, invalid},
+    runtime::{
+        error::{Der, Result, invalid},
+        locked,
+    },
 };
 
 /// The name of a user or group, if it has one.
@@ -48,7 +51,7 @@ pub(crate) fn principal(id: u32, is_group: bool) -> String {
 /// the system is asked.
 fn names() -> MutexGuard<'static, HashMap<(u32, bool), String>> {
     static NAMES: LazyLock<Mutex<HashMap<(u32, bool), String>>> = LazyLock::new(Mutex::default);
-    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
+    locked(&NAMES)
 }
 
 #[cfg(test)]

@@ -113,14 +113,9 @@ pub(crate) fn check_changeable(properties: &Properties) -> Result<()> {
     }
 }
 
-/// The key under which a property is kept.
-pub(crate) fn key(number: u32) -> [u8; 5] {
-    property_key(number)
-}
-
 /// Properties as they are stored: keys and values of entries.
 pub(crate) fn stored(properties: &Properties) -> Vec<([u8; 5], Vec<u8>)> {
-    properties.iter().map(|(number, value)| (key(*number), stored_value(value))).collect()
+    properties.iter().map(|(number, value)| (property_key(*number), stored_value(value))).collect()
 }
 
 /// A value as it is stored: a byte that says what it is comes first.
@@ -153,7 +148,7 @@ pub(crate) fn keep(container: &Container, properties: &Properties) -> Result<()>
 
 /// The stored ones of some properties of a container.
 pub(crate) fn some(container: &dyn isotach_object::Container, numbers: &[u32]) -> Result<Properties> {
-    let keys: Vec<[u8; 5]> = numbers.iter().map(|number| key(*number)).collect();
+    let keys: Vec<[u8; 5]> = numbers.iter().map(|number| property_key(*number)).collect();
     let object = own()?;
     let cells: Vec<Cell<'_>> = keys.iter().map(|key| Cell::kv(object, key)).collect();
     let mut properties = Properties::new();
@@ -167,21 +162,22 @@ pub(crate) fn some(container: &dyn isotach_object::Container, numbers: &[u32]) -
     Ok(properties)
 }
 
-/// The redundancy factor in properties.
-pub(crate) fn redundancy_factor(properties: &Properties) -> u64 {
-    match properties.get(&DAOS_PROP_CO_REDUN_FAC) {
-        Some(Value::Number(factor)) => *factor,
+/// A property that is a number; 0 if it is absent.
+fn number_in(properties: &Properties, number: u32) -> u64 {
+    match properties.get(&number) {
+        Some(Value::Number(value)) => *value,
         _ => 0,
     }
 }
 
+/// The redundancy factor in properties.
+pub(crate) fn redundancy_factor(properties: &Properties) -> u64 {
+    number_in(properties, DAOS_PROP_CO_REDUN_FAC)
+}
+
 /// The objects that the layout of a container with these properties starts from.
 pub(crate) fn roots(properties: &Properties) -> Value {
-    let layout = match properties.get(&DAOS_PROP_CO_LAYOUT_TYPE) {
-        Some(Value::Number(layout)) => *layout,
-        _ => 0,
-    };
-    Value::Bytes(stored::roots(layout))
+    Value::Bytes(stored::roots(number_in(properties, DAOS_PROP_CO_LAYOUT_TYPE)))
 }
 
 /// The properties of a container.

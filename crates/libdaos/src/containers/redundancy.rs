@@ -6,7 +6,7 @@
 use std::{
     collections::HashSet,
     env,
-    sync::{LazyLock, Mutex, OnceLock, PoisonError},
+    sync::{LazyLock, Mutex, OnceLock},
 };
 
 use isotach_object::ObjectClass;
@@ -16,7 +16,7 @@ use crate::{
         classes::OC_RP_XSF,
         stored::{IGNORE, REDUNDANCY},
     },
-    runtime::log,
+    runtime::{locked, log},
 };
 
 /// Whether requests for redundancy are ignored.
@@ -56,7 +56,7 @@ pub(crate) fn groups_of_ignored(class: u32) -> Option<u16> {
 /// Logs, once for each request, that it is ignored.
 pub(crate) fn tell_ignored(what: &str) {
     static LOGGED: LazyLock<Mutex<HashSet<String>>> = LazyLock::new(Mutex::default);
-    if LOGGED.lock().unwrap_or_else(PoisonError::into_inner).insert(what.to_owned()) {
+    if locked(&LOGGED).insert(what.to_owned()) {
         log::line("WARN", &format!("{what}: {REDUNDANCY}={IGNORE}, so there is one copy of what is stored"));
     }
 }

@@ -6,7 +6,7 @@ use super::{
     lookup::{self, Resolved},
     mount::FileSystem,
     nodes::{self, Defaults, Node},
-    store::{EntryKey, Store, retry},
+    store::Store,
 };
 use crate::objects::arrays;
 
@@ -71,8 +71,7 @@ impl Stat {
 
 /// See `dfs_stat`. Does not follow a symbolic link.
 pub(crate) fn stat(system: &FileSystem, parent: u64, name: Option<&[u8]>) -> Result<Stat> {
-    let parent = system.directory(parent)?;
-    let Resolved { inode, .. } = lookup::entry(system, &parent, name, false)?;
+    let Resolved { inode, .. } = lookup::entry(system, parent, name, false)?;
     Stat::of(&system.store, &inode)
 }
 
@@ -87,8 +86,7 @@ pub(crate) fn access(system: &FileSystem, parent: u64, name: Option<&[u8]>, mask
     if mask & libc::W_OK != 0 {
         system.check_writable()?;
     }
-    let parent = system.directory(parent)?;
-    let Resolved { inode, .. } = lookup::entry(system, &parent, name, true)?;
+    let Resolved { inode, .. } = lookup::entry(system, parent, name, true)?;
     let mut counts = libc::S_IRWXO;
     if inode.user == rustix::process::getuid().as_raw() {
         counts |= libc::S_IRWXU;
@@ -115,28 +113,15 @@ fn checked_mode(mode: u32, kind: u32) -> Result<u32> {
     }
 }
 
-/// Changes the inode of an entry.
-fn change_at(store: &Store, place: &EntryKey, mut act: impl FnMut(&mut Inode) -> Result<()>) -> Result<()> {
-    retry(|| {
-        let epoch = store.epoch()?;
-        let mut inode = store.present(place)?;
-        act(&mut inode)?;
-        inode.changed = Time::now();
-        Ok(store
-            .commit(&[place.is_as_at(epoch), place.exists()], &[place.put_inode(&inode.bytes())])?
-            .then_some(()))
-    })
-}
-
 /// See `dfs_chmod`. Follows a symbolic link.
 pub(crate) fn chmod(system: &FileSystem, parent: u64, name: Option<&[u8]>, mode: u32) -> Result<()> {
     system.check_writable()?;
-    let parent = system.directory(parent)?;
-    let Resolved { place, .. } = lookup::entry(system, &parent, name, true)?;
-    change_at(&system.store, &place, |inode| {
-        inode.mode = checked_mode(mode, inode.kind())?;
+    let Resolved { place, .. } = lookup::entry(system, parent, name, true)?;
+    let change = |inode: &mut Inode| {
+        (inode.mode, inode.changed) = (checked_mode(mode, inode.kind())?, Time::now());
         Ok(())
-    })
+    };
+    system.store.change_inode(&place, change).map(drop)
 }
 
 /// See `dfs_chown`. A user or group of `None` stays.
@@ -148,15 +133,16 @@ pub(crate) fn chown(
     flags: i32,
 ) -> Result<()> {
     system.check_writable()?;
-    let parent = system.directory(parent)?;
-    let Resolved { place, .. } = lookup::entry(system, &parent, name, flags & libc::O_NOFOLLOW == 0)?;
+    let Resolved { place, .. } = lookup::entry(system, parent, name, flags & libc::O_NOFOLLOW == 0)?;
     if owner == (None, None) {
         return Ok(());
     }
-    change_at(&system.store, &place, |inode| {
+    let change = |inode: &mut Inode| {
         (inode.user, inode.group) = (owner.0.unwrap_or(inode.user), owner.1.unwrap_or(inode.group));
+        inode.changed = Time::now();
         Ok(())
-    })
+    };
+    system.store.change_inode(&place, change).map(drop)
 }
 
 /// See `dfs_osetattr`. Returns the new attributes.

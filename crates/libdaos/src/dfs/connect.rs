@@ -1,6 +1,6 @@
 //! Mounting by names, and creating containers with a file system.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::{
     error::{Errno, Result, refuse},
@@ -15,7 +15,7 @@ use crate::{
         properties::{self, Properties, Value},
         redundancy, uuid_text,
     },
-    runtime::handles,
+    runtime::{handles, locked},
 };
 
 /// The calls of `dfs_init` without a matching `dfs_fini`.
@@ -23,7 +23,7 @@ static USERS: Mutex<usize> = Mutex::new(0);
 
 /// See `dfs_init`.
 pub(crate) fn init() -> Result<()> {
-    let mut users = USERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut users = locked(&USERS);
     if *users == 0 {
         pools::init()?;
     }
@@ -33,7 +33,7 @@ pub(crate) fn init() -> Result<()> {
 
 /// See `dfs_fini`.
 pub(crate) fn fini() -> Result<()> {
-    let mut users = USERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut users = locked(&USERS);
     match *users {
         0 => return Err(Errno(libc::EINVAL)),
         1 => pools::fini()?,
@@ -44,7 +44,7 @@ pub(crate) fn fini() -> Result<()> {
 }
 
 fn check_initialised() -> Result<()> {
-    match *USERS.lock().unwrap_or_else(PoisonError::into_inner) {
+    match *locked(&USERS) {
         0 => refuse(libc::EACCES, "dfs_init comes before dfs_connect and dfs_destroy"),
         _ => Ok(()),
     }

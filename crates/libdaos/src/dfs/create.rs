@@ -7,7 +7,7 @@ use super::{
     inode::{Inode, Time},
     mount::{FileSystem, PATH_MAX, can_write},
     nodes::{self, Defaults, Node, name_of},
-    store::{Above, EntryKey, Mark, retry},
+    store::{About, EntryKey, retry},
 };
 
 /// How an entry is opened or created.
@@ -57,9 +57,7 @@ pub(crate) fn open(
     // A link is always created exclusively: an existing one may have another target.
     let is_alone_wanted = wanted.flags & libc::O_EXCL != 0 || kind == libc::S_IFLNK;
     let inode = retry(|| match is_new_wanted && is_alone_wanted {
-        true => {
-            made(system, &parent, &place, wanted)?.map_or(Err(Errno(libc::EEXIST)), |inode| Ok(Some(inode)))
-        }
+        true => made(system, &parent, &place, wanted)?.ok_or(Errno(libc::EEXIST)).map(Some),
         false => match system.store.inode(&place)? {
             Some(inode) => fitting(inode, kind).map(Some),
             None if is_new_wanted => made(system, &parent, &place, wanted),
@@ -91,19 +89,13 @@ pub(crate) fn make_directory(
     let parent = system.directory(parent)?;
     let place = EntryKey::new(parent.id, name_of(name)?);
     let wanted = Wanted { mode: libc::S_IFDIR | mode & 0o7777, class, ..Wanted::default() };
-    match made(system, &parent, &place, &wanted)? {
-        Some(_) => Ok(()),
-        None => Err(Errno(libc::EEXIST)),
-    }
+    made(system, &parent, &place, &wanted)?.map(drop).ok_or(Errno(libc::EEXIST))
 }
 
 /// Creates an entry. Returns its inode, or `None` if the entry exists.
 fn made(system: &FileSystem, parent: &Node, place: &EntryKey, wanted: &Wanted<'_>) -> Result<Option<Inode>> {
     let inode = new_inode(system, parent.defaults(), wanted)?;
-    match insert(parent, place, &inode, wanted.target)? {
-        true => Ok(Some(inode)),
-        false => Ok(None),
-    }
+    Ok(insert(parent, place, &inode, wanted.target)?.then_some(inode))
 }
 
 fn new_inode(system: &FileSystem, defaults: Defaults, wanted: &Wanted<'_>) -> Result<Inode> {
@@ -138,8 +130,8 @@ fn new_inode(system: &FileSystem, defaults: Defaults, wanted: &Wanted<'_>) -> Re
 /// Inserts an entry, a directory together with its mark. Returns whether there was none.
 fn insert(parent: &Node, place: &EntryKey, inode: &Inode, target: Option<&[u8]>) -> Result<bool> {
     let (store, bytes) = (&parent.store, inode.bytes());
-    let (of_parent, own) = (Mark::new(parent.id, inode.changed)?, Mark::new(inode.id, inode.changed)?);
-    let above = Above::new(inode.id, parent.id)?;
+    let (of_parent, own) = (About::mark(parent.id, inode.changed)?, About::mark(inode.id, inode.changed)?);
+    let above = About::parent(inode.id, parent.id)?;
     let mut updates = Vec::with_capacity(4);
     if inode.is_directory() {
         updates.extend([own.set(), above.set()]);

@@ -6,8 +6,8 @@ use super::{
     error::{Errno, Result},
     inode::Time,
     mount::FileSystem,
-    nodes::{Node, name_of},
-    store::{Above, EntryKey, Mark, Store, destroy, retry},
+    nodes::Node,
+    store::{About, EntryKey, Store, destroy, retry},
 };
 
 /// How many times a directory is emptied before its removal while others fill it.
@@ -24,8 +24,7 @@ pub(crate) fn list(node: &Node, anchor: &Anchor, limit: usize) -> Result<Page> {
 /// See `dfs_remove`: removes an entry; with `force` a directory with its entries, one by one. Returns the id of the removed object.
 pub(crate) fn remove(system: &FileSystem, parent: u64, name: &[u8], force: bool) -> Result<ObjectId> {
     system.check_writable()?;
-    let parent = system.directory(parent)?;
-    removed(&system.store, &EntryKey::new(parent.id, name_of(name)?), force)
+    removed(&system.store, &system.place(parent, name)?, force)
 }
 
 fn removed(store: &Store, place: &EntryKey, force: bool) -> Result<ObjectId> {
@@ -55,8 +54,8 @@ fn remove_one(store: &Store, place: &EntryKey) -> Result<ObjectId> {
         let epoch = store.epoch()?;
         let inode = store.present(place)?;
         let (of_parent, own) =
-            (Mark::new(place.directory, Time::now())?, Mark::new(inode.id, Time::default())?);
-        let above = Above::new(inode.id, place.directory)?;
+            (About::mark(place.directory, Time::now())?, About::mark(inode.id, Time::default())?);
+        let above = About::parent(inode.id, place.directory)?;
         let (mut conditions, mut updates) = (vec![place.is_as_at(epoch)], vec![place.remove()]);
         if inode.is_directory() {
             if !store.is_empty(inode.id)? {

@@ -104,13 +104,9 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// The entry with a name in a directory, or that of the root without a name. With `follow` a symbolic link resolves to its target.
-pub(crate) fn entry(
-    system: &FileSystem,
-    parent: &Node,
-    name: Option<&[u8]>,
-    follow: bool,
-) -> Result<Resolved> {
+/// The entry with a name in the directory behind a handle, or that of the root without a name. With `follow` a symbolic link resolves to its target.
+pub(crate) fn entry(system: &FileSystem, parent: u64, name: Option<&[u8]>, follow: bool) -> Result<Resolved> {
+    let parent = system.directory(parent)?;
     let place = match name {
         Some(name) => EntryKey::new(parent.id, name_of(name)?),
         None if parent.id == system.root.id => parent.place(),
@@ -120,7 +116,7 @@ pub(crate) fn entry(
     if !follow || !inode.is_link() {
         return Ok(Resolved { place, inode });
     }
-    Walk::new(system, parent, &system.store.link(&place)?)?.end(true)
+    Walk::new(system, &parent, &system.store.link(&place)?)?.end(true)
 }
 
 /// See `dfs_lookup`: returns the handle and the inode.
@@ -142,8 +138,7 @@ pub(crate) fn lookup_in(system: &FileSystem, parent: u64, name: &[u8], flags: i3
         return Err(Errno(libc::ENOTSUP));
     }
     can_write(flags)?;
-    let parent = system.directory(parent)?;
-    opened(system, entry(system, &parent, Some(name), flags & libc::O_NOFOLLOW == 0)?, flags)
+    opened(system, entry(system, parent, Some(name), flags & libc::O_NOFOLLOW == 0)?, flags)
 }
 
 /// A directory at a path from the root, opened for reading.

@@ -1,13 +1,13 @@
 //! Mounted file systems.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use isotach_object::ObjectId;
 
 use super::{
     error::{Errno, Result, refuse},
-    nodes::{self, Node},
-    store::{Store, check_object, id_of},
+    nodes::{self, Node, name_of},
+    store::{EntryKey, Store, check_object, id_of},
     superblock::{self, Attributes},
 };
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
         self, pools,
         properties::{self, Value},
     },
-    runtime::{self, handles},
+    runtime::{self, handles, locked},
 };
 
 /// The most bytes of a path or a prefix, with the byte that ends it.
@@ -50,11 +50,6 @@ pub(crate) struct FileSystem {
     next: Mutex<Option<(u64, u64)>>,
     /// How many times the program got the handles of the pool and the container without returning them.
     held: Mutex<[u32; 2]>,
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No panic can leave it half changed.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether open flags allow changes.
@@ -114,14 +109,9 @@ pub(crate) fn unmount(handle: u64, by_names: bool) -> Result<()> {
     }
     handles::remove(handle)?;
     // A failure is reported, and the rest closed all the same.
-    let closed = match system.owned {
-        Owned::Nothing => Ok(()),
-        Owned::Container | Owned::All => containers::close(system.store.handle),
-    };
-    let disconnected = match system.owned {
-        Owned::All => pools::disconnect(system.pool),
-        Owned::Nothing | Owned::Container => Ok(()),
-    };
+    let is_owned = system.owned != Owned::Nothing;
+    let closed = if is_owned { containers::close(system.store.handle) } else { Ok(()) };
+    let disconnected = if by_names { pools::disconnect(system.pool) } else { Ok(()) };
     Ok(closed.and(disconnected)?)
 }
 
@@ -156,6 +146,11 @@ impl FileSystem {
         }
         let node = self.node(handle)?;
         if node.is_directory() { Ok(node) } else { Err(Errno(libc::ENOTDIR)) }
+    }
+
+    /// The key of the entry with a name in the directory behind a handle.
+    pub(crate) fn place(&self, parent: u64, name: &[u8]) -> Result<EntryKey> {
+        Ok(EntryKey::new(self.directory(parent)?.id, name_of(name)?))
     }
 
     /// The node behind a handle, which must be in this file system: ids of another one mean other objects.

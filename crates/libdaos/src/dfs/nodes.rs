@@ -1,6 +1,6 @@
 //! Open files, directories and symbolic links.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use isotach_object::ObjectId;
 
@@ -15,7 +15,7 @@ use crate::{
     abi::constants::{DAOS_OO_RO, DAOS_OO_RW},
     containers::Container,
     objects::arrays::{self, Array},
-    runtime::{self, handles},
+    runtime::{self, handles, locked},
     transactions::scope::Scope,
 };
 
@@ -60,11 +60,6 @@ pub(crate) struct File {
     pub(crate) chunk_size: u64,
     /// The time of the last write, until it is stored.
     written: Mutex<Option<Time>>,
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No panic can leave it half changed.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Checks the name of an entry.
@@ -217,14 +212,9 @@ impl Node {
 
     /// Changes the inode, which must still be that of this node.
     pub(crate) fn change_inode(&self, mut change: impl FnMut(&mut Inode) -> Result<()>) -> Result<Inode> {
-        let place = self.place();
-        retry(|| {
-            let epoch = self.store.epoch()?;
-            let mut inode = self.inode()?;
-            change(&mut inode)?;
-            let conditions = [place.is_as_at(epoch), place.exists()];
-            let done = self.store.commit(&conditions, &[place.put_inode(&inode.bytes())])?;
-            Ok(done.then_some(inode))
+        self.store.change_inode(&self.place(), |inode| match inode.id == self.id {
+            true => change(inode),
+            false => Err(Errno(libc::ENOENT)),
         })
     }
 

@@ -6,8 +6,7 @@ use super::{
     error::{Errno, Result, refuse},
     inode::{self, Inode, Time},
     mount::FileSystem,
-    nodes::name_of,
-    store::{Above, EntryKey, Mark, Store, destroy, retry},
+    store::{About, EntryKey, Store, destroy, retry},
     superblock::id_of_root,
 };
 
@@ -28,7 +27,7 @@ impl Moved {
     }
 
     /// The ancestors of the new parent of a directory, which must not include the directory itself; empty for any other entry.
-    fn way_to(&self, store: &Store, from: &EntryKey, to: &EntryKey) -> Result<Vec<(ObjectId, Above)>> {
+    fn way_to(&self, store: &Store, from: &EntryKey, to: &EntryKey) -> Result<Vec<(ObjectId, About)>> {
         if !self.inode.is_directory() || from.directory == to.directory {
             return Ok(Vec::new());
         }
@@ -59,9 +58,7 @@ pub(crate) fn rename(
     (new_parent, new_name): (u64, &[u8]),
 ) -> Result<Option<ObjectId>> {
     system.check_writable()?;
-    let (parent, new_parent) = (system.directory(parent)?, system.directory(new_parent)?);
-    let (from, to) =
-        (EntryKey::new(parent.id, name_of(name)?), EntryKey::new(new_parent.id, name_of(new_name)?));
+    let (from, to) = (system.place(parent, name)?, system.place(new_parent, new_name)?);
     let store = &system.store;
     retry(|| {
         let epoch = store.epoch()?;
@@ -87,13 +84,13 @@ fn move_once(
     (from, to): (&EntryKey, &EntryKey),
     moved: &Moved,
     replaced: Option<&Inode>,
-    way: &[(ObjectId, Above)],
+    way: &[(ObjectId, About)],
 ) -> Result<(bool, Option<ObjectId>)> {
     let now = moved.inode.changed;
-    let above = Above::new(moved.inode.id, to.directory)?;
-    let above_gone = replaced.map(|gone| Above::new(gone.id, to.directory)).transpose()?;
-    let (of_old, of_new) = (Mark::new(from.directory, now)?, Mark::new(to.directory, now)?);
-    let of_gone = replaced.map(|gone| Mark::new(gone.id, now)).transpose()?;
+    let above = About::parent(moved.inode.id, to.directory)?;
+    let above_gone = replaced.map(|gone| About::parent(gone.id, to.directory)).transpose()?;
+    let (of_old, of_new) = (About::mark(from.directory, now)?, About::mark(to.directory, now)?);
+    let of_gone = replaced.map(|gone| About::mark(gone.id, now)).transpose()?;
     let mut conditions = vec![from.is_as_at(epoch), to.is_as_at(epoch), of_new.exists()];
     conditions.extend(way.iter().map(|(_, above)| above.is_as_at(epoch)));
     let mut updates = Vec::new();
@@ -130,9 +127,7 @@ pub(crate) fn exchange(
     (other_parent, other_name): (u64, &[u8]),
 ) -> Result<()> {
     system.check_writable()?;
-    let (parent, other_parent) = (system.directory(parent)?, system.directory(other_parent)?);
-    let one = EntryKey::new(parent.id, name_of(name)?);
-    let other = EntryKey::new(other_parent.id, name_of(other_name)?);
+    let (one, other) = (system.place(parent, name)?, system.place(other_parent, other_name)?);
     let store = &system.store;
     retry(|| {
         let epoch = store.epoch()?;
@@ -146,9 +141,11 @@ pub(crate) fn exchange(
             return Ok(Some(()));
         }
         let ways = (of_one.way_to(store, &one, &other)?, of_other.way_to(store, &other, &one)?);
-        let above =
-            (Above::new(of_one.inode.id, other.directory)?, Above::new(of_other.inode.id, one.directory)?);
-        let marks = (Mark::new(one.directory, now)?, Mark::new(other.directory, now)?);
+        let above = (
+            About::parent(of_one.inode.id, other.directory)?,
+            About::parent(of_other.inode.id, one.directory)?,
+        );
+        let marks = (About::mark(one.directory, now)?, About::mark(other.directory, now)?);
         let mut updates = vec![one.remove(), other.remove()];
         of_one.put_at(&other, &mut updates);
         of_other.put_at(&one, &mut updates);
@@ -193,7 +190,7 @@ mod tests {
         directory(0, b"other");
         let moved = |name: &[u8]| rename(&system, (0, name), (three, b"moved")).map(drop);
         assert_eq!(moved(b"one"), Err(Errno(libc::EINVAL)), "below itself");
-        let above = Above::new(of_two.id, of_one.id).unwrap();
+        let above = About::parent(of_two.id, of_one.id).unwrap();
         container.update(&[above.remove()]).unwrap();
         assert_eq!((moved(b"one"), moved(b"other")), (Err(Errno(libc::EIO)), Err(Errno(libc::EIO))));
         container.update(&[above.set()]).unwrap();

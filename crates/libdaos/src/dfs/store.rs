@@ -99,21 +99,25 @@ impl EntryKey {
     }
 }
 
-/// The mark of a directory, with a new stamp.
+/// What the container's own object says of a directory: its mark, or its parent.
 #[derive(Debug)]
-pub(crate) struct Mark {
+pub(crate) struct About {
     own: ObjectId,
     key: [u8; 17],
-    stamp: [u8; 8],
+    value: Vec<u8>,
 }
 
-impl Mark {
-    pub(crate) fn new(directory: ObjectId, now: Time) -> Result<Self> {
-        Ok(Self {
-            own: own()?,
-            key: mark_key((directory.hi(), directory.lo())),
-            stamp: now.stamp().to_le_bytes(),
-        })
+impl About {
+    /// The mark of a directory, with a new stamp.
+    pub(crate) fn mark(directory: ObjectId, now: Time) -> Result<Self> {
+        let key = mark_key((directory.hi(), directory.lo()));
+        Ok(Self { own: own()?, key, value: now.stamp().to_le_bytes().into() })
+    }
+
+    /// The parent of a directory. The root has none.
+    pub(crate) fn parent(directory: ObjectId, above: ObjectId) -> Result<Self> {
+        let key = directory_key(b'u', (directory.hi(), directory.lo()));
+        Ok(Self { own: own()?, key, value: [above.hi(), above.lo()].map(u64::to_le_bytes).concat() })
     }
 
     fn cell(&self) -> Cell<'_> {
@@ -125,41 +129,7 @@ impl Mark {
         Precondition::Present(self.cell())
     }
 
-    /// The precondition that the directory's entries have not changed since an epoch.
-    pub(crate) fn is_as_at(&self, epoch: Epoch) -> Precondition<'_> {
-        Precondition::Unchanged(self.cell(), epoch)
-    }
-
-    pub(crate) fn set(&self) -> Update<'_> {
-        Update::Put { cell: self.cell(), value: &self.stamp }
-    }
-
-    pub(crate) fn remove(&self) -> Update<'_> {
-        Update::Remove { cell: self.cell() }
-    }
-}
-
-/// The parent of a directory. The root has none.
-#[derive(Debug)]
-pub(crate) struct Above {
-    own: ObjectId,
-    key: [u8; 17],
-    value: [u8; 16],
-}
-
-impl Above {
-    pub(crate) fn new(directory: ObjectId, above: ObjectId) -> Result<Self> {
-        let mut value = [0; 16];
-        value[..8].copy_from_slice(&above.hi().to_le_bytes());
-        value[8..].copy_from_slice(&above.lo().to_le_bytes());
-        Ok(Self { own: own()?, key: directory_key(b'u', (directory.hi(), directory.lo())), value })
-    }
-
-    fn cell(&self) -> Cell<'_> {
-        Cell::kv(self.own, &self.key)
-    }
-
-    /// The precondition that the directory has not been moved since an epoch.
+    /// The precondition that the directory's entries have not changed since an epoch, or that it has not been moved.
     pub(crate) fn is_as_at(&self, epoch: Epoch) -> Precondition<'_> {
         Precondition::Unchanged(self.cell(), epoch)
     }
@@ -235,6 +205,21 @@ impl Store {
     /// The inode of an entry that must exist.
     pub(crate) fn present(&self, place: &EntryKey) -> Result<Inode> {
         self.inode(place)?.ok_or(Errno(libc::ENOENT))
+    }
+
+    /// Changes the inode of an entry, and returns it.
+    pub(crate) fn change_inode(
+        &self,
+        place: &EntryKey,
+        mut change: impl FnMut(&mut Inode) -> Result<()>,
+    ) -> Result<Inode> {
+        retry(|| {
+            let epoch = self.epoch()?;
+            let mut inode = self.present(place)?;
+            change(&mut inode)?;
+            let conditions = [place.is_as_at(epoch), place.exists()];
+            Ok(self.commit(&conditions, &[place.put_inode(&inode.bytes())])?.then_some(inode))
+        })
     }
 
     fn get(&self, cell: Cell<'_>) -> Result<Option<Vec<u8>>> {
@@ -317,11 +302,11 @@ impl Store {
     }
 
     /// A directory and its ancestors, up to the root or to the first without a recorded parent.
-    pub(crate) fn way_up(&self, directory: ObjectId) -> Result<Vec<(ObjectId, Above)>> {
-        let mut way: Vec<(ObjectId, Above)> = Vec::new();
+    pub(crate) fn way_up(&self, directory: ObjectId) -> Result<Vec<(ObjectId, About)>> {
+        let mut way: Vec<(ObjectId, About)> = Vec::new();
         let mut next = Some(directory);
         while let Some(id) = next.filter(|id| way.iter().all(|(other, _)| other != id)) {
-            let above = Above::new(id, id)?;
+            let above = About::parent(id, id)?;
             next = match self.get(above.cell())?.map(<[u8; 16]>::try_from) {
                 Some(Ok(ids)) => {
                     let half = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| ids[at + byte]));
@@ -336,7 +321,7 @@ impl Store {
 
     /// The stamp of a directory's mark; `None` for an absent directory.
     pub(crate) fn mark(&self, directory: ObjectId) -> Result<Option<u64>> {
-        let stored = self.get(Mark::new(directory, Time::default())?.cell())?;
+        let stored = self.get(About::mark(directory, Time::default())?.cell())?;
         Ok(stored.and_then(|stamp| stamp.try_into().ok()).map(u64::from_le_bytes))
     }
 }
@@ -410,13 +395,9 @@ mod tests {
         assert_eq!(values(b"one"), made);
         left(b"other");
         store.container.update(&[EntryKey::new(id, b"other").put_link(b"there")]).unwrap();
-        hooked.before_commits(move |_| {
-            make_again(b"other");
-            Ok(())
-        });
+        hooked.before(Call::Commit, move || make_again(b"other"));
         store.clear(&EntryKey::new(id, b"other")).unwrap();
         assert_eq!(values(b"other"), made);
-        hooked.before_commits(|_| Ok(()));
         left(b"third");
         store.clear(&EntryKey::new(id, b"third")).unwrap();
         assert_eq!(values(b"third"), []);

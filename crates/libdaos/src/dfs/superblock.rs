@@ -5,7 +5,7 @@ use isotach_object::{ObjectId, Update};
 use super::{
     error::{Errno, Result, refuse},
     inode::{self, Inode, Time},
-    store::{EntryKey, Mark, Store, check_object},
+    store::{About, EntryKey, Store, check_object},
 };
 pub(crate) use crate::abi::stored::files::Attributes;
 use crate::abi::stored::files::{
@@ -37,7 +37,7 @@ pub(crate) struct New {
     place: EntryKey,
     root: EntryKey,
     inode: [u8; inode::SIZE],
-    mark: Mark,
+    mark: About,
     /// The values under attribute keys. The magic number comes last: a container without it is no file system.
     values: Vec<(&'static [u8], Vec<u8>)>,
 }
@@ -50,7 +50,7 @@ impl New {
             place: place()?,
             root: place_of_root()?,
             inode,
-            mark: Mark::new(root_id, now)?,
+            mark: About::mark(root_id, now)?,
             values: attributes.superblock(),
         })
     }

@@ -6,14 +6,17 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard},
 };
 
 use isotach_object::Anchor;
 
 use crate::{
     abi::{constants::*, types::daos_anchor_t},
-    runtime::error::{Result, invalid},
+    runtime::{
+        error::{Result, invalid},
+        locked,
+    },
 };
 
 /// Bytes of the buffer before the engine's anchor.
@@ -36,7 +39,7 @@ struct Long {
 
 fn long() -> MutexGuard<'static, Long> {
     static LONG: Mutex<Long> = Mutex::new(Long::new());
-    LONG.lock().unwrap_or_else(PoisonError::into_inner)
+    locked(&LONG)
 }
 
 impl Long {

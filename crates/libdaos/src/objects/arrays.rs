@@ -81,9 +81,7 @@ pub(crate) fn create(scope: &Scope, id: (u64, u64), cell_size: u64, chunk_size: 
     let cell = Cell::kv(own()?, &key);
     let value = metadata((cell_size, chunk_size));
     // As on DAOS this entry alone creates the array. Existing cells, and those of concurrent writes, stay.
-    if scope.update_if(&[Precondition::Absent(cell)], &[Update::Put { cell, value: &value }])?.is_some() {
-        return Err(Der(DER_EXIST));
-    }
+    scope.update_if(&[Precondition::Absent(cell)], &[Update::Put { cell, value: &value }])?;
     Ok(opened(container, id, 0, (cell_size, chunk_size)))
 }
 
@@ -151,9 +149,8 @@ pub(crate) fn close_object(handle: u64) -> Result<()> {
 pub(crate) fn size_of(container: &Arc<Container>, id: ObjectId) -> Result<u64> {
     let container = Arc::clone(container);
     let id = checked(&container, (id.hi(), id.lo()), |number| number == OF_BYTES)?;
-    let array =
-        Array { container: Arc::clone(&container), id, mode: DAOS_OO_RO, cell_size: 1, chunk_size: 1 };
-    array.size(&Scope::present(container))
+    let scope = Scope::present(Arc::clone(&container));
+    Array { container, id, mode: DAOS_OO_RO, cell_size: 1, chunk_size: 1 }.size(&scope)
 }
 
 /// The array behind a handle, and the scope of the transaction behind another.
@@ -334,19 +331,14 @@ impl Array {
         Ok(Readable { extents: ranges.iter().map(there).collect(), has_holes: end != u64::MAX })
     }
 
-    /// The number of its cells.
+    /// The number of its cells. A punched range behind the last existing one does not count.
     pub(crate) fn size(&self, scope: &Scope) -> Result<u64> {
-        Ok(self.end(scope)?.div_ceil(self.cell_size))
+        Ok(self.ends(scope)?.1.div_ceil(self.cell_size))
     }
 
     /// See `daos_array_stat`: the number of its cells, and an epoch at which it has them.
     pub(crate) fn stat(&self, scope: &Scope) -> Result<(u64, u64)> {
         scope.snapshot_read(|scope| Ok((self.size(scope)?, scope.epoch()?)))
-    }
-
-    /// The end of the last existing cell. A punched range behind it does not count.
-    fn end(&self, scope: &Scope) -> Result<u64> {
-        Ok(self.ends(scope)?.1)
     }
 
     /// Its end with the punched range behind the last existing cell, and without.

@@ -90,16 +90,12 @@ fn page(
             true => rest.start..rest.start.saturating_add(length).min(rest.end),
             false => rest.end.saturating_sub(length).max(rest.start)..rest.end,
         };
-        let extents = extents_of(state, records.cell, searched.start, searched.end - searched.start)?;
-        let mut found: Vec<_> = match is_ascending {
-            true => {
-                extents.into_iter().flat_map(|extent| pieces(extent, most, true)).take(limit + 1).collect()
-            }
-            false => {
-                let extents = extents.into_iter().rev();
-                extents.flat_map(|extent| pieces(extent, most, false)).take(limit + 1).collect()
-            }
-        };
+        let mut extents = extents_of(state, records.cell, searched.start, searched.end - searched.start)?;
+        if !is_ascending {
+            extents.reverse();
+        }
+        let pieces = extents.into_iter().flat_map(|extent| pieces(extent, most, is_ascending));
+        let mut found: Vec<_> = pieces.take(limit + 1).collect();
         // Only the last piece may continue outside of the searched range.
         if found.len() <= limit && searched != rest {
             length = length.saturating_mul(GROWTH);
@@ -122,13 +118,13 @@ fn pieces(mut rest: ops::Range<u64>, most: u64, is_ascending: bool) -> impl Iter
         if length == 0 {
             return None;
         }
-        let piece = if is_ascending { rest.start..rest.start + length } else { rest.end - length..rest.end };
+        let (start, end) = (rest.start, rest.end);
         if is_ascending {
-            rest.start = piece.end;
-        } else {
-            rest.end = piece.start;
+            rest.start += length;
+            return Some(start..rest.start);
         }
-        Some(piece)
+        rest.end -= length;
+        Some(rest.end..end)
     })
 }
 
@@ -141,8 +137,15 @@ mod tests {
     use super::*;
     use crate::{
         abi::constants::DAOS_OO_RW,
+        containers::Container,
         testing::{container, now},
     };
+
+    fn object() -> (Arc<Container>, Object) {
+        let (container, ..) = container();
+        let id = ObjectId::new(ObjectType::General, ObjectClass::S1, 0, 1);
+        (Arc::clone(&container), Object { container, id, mode: DAOS_OO_RW })
+    }
 
     /// All extents, read in pages of `limit`, and the bytes of a record.
     fn listed(object: &Object, limit: usize, is_ascending: bool) -> (u64, Vec<Range>) {
@@ -159,30 +162,23 @@ mod tests {
 
     #[test]
     fn extents_far_apart_are_listed_from_both_ends_in_pages_of_any_size() {
-        let (container, ..) = container();
-        let id = ObjectId::new(ObjectType::General, ObjectClass::S1, 0, 1);
-        let object = Object { container: Arc::clone(&container), id, mode: DAOS_OO_RW };
-        let cell = Cell::general(id, b"d", b"a");
+        let (container, object) = object();
+        let cell = Cell::general(object.id, b"d", b"a");
         let expected = [0, 7, 5_000, FIRST_SEARCH - 1, 3 * FIRST_SEARCH, 1 << 40, 1 << 61].map(|at| (at, 2));
         let updates = expected.map(|(offset, _)| Update::Write { cell, offset, data: b"ab" });
         container.update(&updates).unwrap();
         for limit in 1..=expected.len() + 1 {
             assert_eq!(listed(&object, limit, true), (1, expected.to_vec()), "{limit}");
-            assert_eq!(
-                listed(&object, limit, false),
-                (1, expected.iter().rev().copied().collect()),
-                "{limit}"
-            );
+            let reversed = expected.iter().rev().copied().collect();
+            assert_eq!(listed(&object, limit, false), (1, reversed), "{limit}");
         }
     }
 
     #[test]
     fn a_large_extent_is_listed_in_pieces_that_cover_it() {
-        let (container, ..) = container();
-        let id = ObjectId::new(ObjectType::General, ObjectClass::S1, 0, 1);
-        let object = Object { container: Arc::clone(&container), id, mode: DAOS_OO_RW };
+        let (container, object) = object();
         let data = vec![7; 2 * BYTES_MAX as usize + 5];
-        let cell = Cell::general(id, b"d", b"a");
+        let cell = Cell::general(object.id, b"d", b"a");
         container.update(&[Update::Write { cell, offset: 3, data: &data }]).unwrap();
         let up = vec![(3, BYTES_MAX), (3 + BYTES_MAX, BYTES_MAX), (3 + 2 * BYTES_MAX, 5)];
         let down = vec![(8 + BYTES_MAX, BYTES_MAX), (8, BYTES_MAX), (3, 5)];

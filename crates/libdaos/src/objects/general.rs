@@ -2,7 +2,7 @@
 //!
 //! Records are bytes at offsets. `record_sizes` holds their size.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
 use isotach_object::{Anchor, Cell, ObjectType, Page, PageBuilder, Precondition, Update, extents_of};
 
@@ -23,6 +23,25 @@ use crate::{
 };
 
 impl Object {
+    /// The stored form of a distribution key.
+    fn stored_dkey<'k>(&self, dkey: &'k [u8]) -> Result<Cow<'k, [u8]>> {
+        turned(dkey, integer_keys(self.id).0)
+    }
+
+    /// The stored form of an attribute key.
+    fn stored_akey<'k>(&self, akey: &'k [u8]) -> Result<Cow<'k, [u8]>> {
+        turned(akey, integer_keys(self.id).1)
+    }
+
+    /// A page of its distribution keys, or of the attribute keys under one, as stored.
+    fn page(&self, scope: &Scope, dkey: Option<&[u8]>, anchor: &Anchor, limit: usize) -> Result<Page> {
+        scope.read(&[], |state| match (dkey, self.id.otype()) {
+            (Some(dkey), _) => state.list_akeys(self.id, dkey, anchor, limit),
+            (None, ObjectType::KeyValue) => state.list_entries(self.id, anchor, limit, false),
+            (None, _) => state.list_dkeys(self.id, anchor, limit),
+        })
+    }
+
     /// The cell of two stored keys. A map is an object whose values are all under the attribute key "0".
     pub(crate) fn cell<'k>(&self, dkey: &'k [u8], akey: &'k [u8]) -> Result<Cell<'k>> {
         match self.id.otype() {
@@ -51,8 +70,7 @@ impl Object {
         }
         let mut anchor = Anchor::start();
         loop {
-            let most = removed.len() + 1;
-            let page = scope.read(&[], |state| state.list_akeys(self.id, dkey, &anchor, most))?;
+            let page = self.page(scope, Some(dkey), &anchor, removed.len() + 1)?;
             let left = page.keys().find(|akey| !removed.contains(*akey));
             match (left, page.next()) {
                 (Some(akey), _) => {
@@ -72,12 +90,7 @@ impl Object {
         }
         let mut anchor = Anchor::start();
         loop {
-            let page = match self.id.otype() {
-                ObjectType::KeyValue => {
-                    scope.read(&[], |state| state.list_entries(self.id, &anchor, 1, false))?
-                }
-                _ => scope.read(&[], |state| state.list_dkeys(self.id, &anchor, 1))?,
-            };
+            let page = self.page(scope, None, &anchor, 1)?;
             match (page.keys().next(), page.next()) {
                 (Some(dkey), _) => return self.has_dkey(scope, dkey),
                 (None, None) => return Ok(false),
@@ -98,11 +111,11 @@ pub(crate) fn fetch(
     if object.is_array() {
         return ArrayKeys::of(object, scope).fetch(flags, dkey, parts);
     }
-    let dkey = &*turned(dkey, integer_keys(object.id).0)?;
+    let dkey = &*object.stored_dkey(dkey)?;
     // One existing value needs one read.
     if let [part @ AkeyRequest { ranges: None, .. }] = parts
         && flags & DAOS_COND_DKEY_FETCH == 0
-        && let akey = turned(part.akey, integer_keys(object.id).1)?
+        && let akey = object.stored_akey(part.akey)?
         && let Some(value) = scope.get(object.cell(dkey, &akey)?)?
     {
         return Ok(vec![Fetched::value(value, part.capacity)]);
@@ -122,8 +135,8 @@ fn fetch_part(
     dkey: &[u8],
     part: &AkeyRequest<'_>,
 ) -> Result<Fetched> {
-    let akey = &*turned(part.akey, integer_keys(object.id).1)?;
-    let cell = object.cell(dkey, akey)?;
+    let akey = object.stored_akey(part.akey)?;
+    let cell = object.cell(dkey, &akey)?;
     let flags = if flags & DAOS_COND_PER_AKEY != 0 { part.flags } else { flags };
     if scope.size(cell)?.is_none() {
         return if flags & DAOS_COND_AKEY_FETCH != 0 {
@@ -150,9 +163,8 @@ pub(crate) fn with_records<T>(
     akey: &[u8],
     act: impl FnOnce(&Records<'_>) -> Result<T>,
 ) -> Result<Option<T>> {
-    let (dkeys_are_integers, akeys_are_integers) = integer_keys(object.id);
-    let (dkey, akey) = (&*turned(dkey, dkeys_are_integers)?, &*turned(akey, akeys_are_integers)?);
-    let cell = object.cell(dkey, akey)?;
+    let (dkey, akey) = (object.stored_dkey(dkey)?, object.stored_akey(akey)?);
+    let cell = object.cell(&dkey, &akey)?;
     match object.id.otype() {
         ObjectType::KeyValue => Ok(None),
         _ => act(&Records::of(cell, record_sizes::of(scope, cell)?)).map(Some),
@@ -195,7 +207,7 @@ pub(crate) fn update(
     if object.is_array() {
         return ArrayKeys::of(object, scope).update(flags, dkey, parts);
     }
-    let dkey = &*turned(dkey, integer_keys(object.id).0)?;
+    let dkey = &*object.stored_dkey(dkey)?;
     let is_conditional = flags & (DAOS_COND_DKEY_INSERT | DAOS_COND_DKEY_UPDATE) != 0;
     if !is_conditional && parts.iter().all(|(part, _)| part.ranges.is_none()) {
         return update_parts(object, scope, flags, dkey, parts);
@@ -220,9 +232,7 @@ fn update_parts(
     dkey: &[u8],
     parts: &[(AkeyRequest<'_>, Vec<u8>)],
 ) -> Result<()> {
-    let akeys_are_integers = integer_keys(object.id).1;
-    let akeys =
-        parts.iter().map(|(part, _)| turned(part.akey, akeys_are_integers)).collect::<Result<Vec<_>>>()?;
+    let akeys = parts.iter().map(|(part, _)| object.stored_akey(part.akey)).collect::<Result<Vec<_>>>()?;
     let of_kind = |has_ranges| {
         let parts =
             parts.iter().zip(&akeys).filter(move |((part, _), _)| part.ranges.is_some() == has_ranges);
@@ -252,24 +262,17 @@ fn update_parts(
     if conditions.is_empty() {
         return scope.update(&updates);
     }
-    let preconditions: Vec<Precondition<'_>> = conditions.iter().map(|(condition, _)| *condition).collect();
-    match scope.update_if(&preconditions, &updates)? {
-        None => Ok(()),
-        Some(first) => Err(Der(conditions[first].1)),
-    }
+    scope.update_if(&conditions, &updates)
 }
 
-/// A condition of an update, and the number of the failure where it does not hold.
-type Condition<'c> = (Precondition<'c>, i32);
-
-fn condition<'c>(whole: u64, part: &AkeyRequest<'_>, cell: Cell<'c>) -> Option<Condition<'c>> {
+fn condition<'c>(whole: u64, part: &AkeyRequest<'_>, cell: Cell<'c>) -> Option<Precondition<'c>> {
     let flags = if whole & DAOS_COND_PER_AKEY != 0 { part.flags } else { whole };
     if flags & DAOS_COND_AKEY_UPDATE != 0 {
-        return Some((Precondition::Present(cell), DER_NONEXIST));
+        return Some(Precondition::Present(cell));
     }
     // An absent distribution key holds no attribute key, so only one of two inserts of the same keys succeeds.
     let inserts = flags & DAOS_COND_AKEY_INSERT != 0 || whole & DAOS_COND_DKEY_INSERT != 0;
-    inserts.then_some((Precondition::Absent(cell), DER_EXIST))
+    inserts.then_some(Precondition::Absent(cell))
 }
 
 /// See `daos_obj_punch`.
@@ -292,7 +295,7 @@ pub(crate) fn punch_dkey(object: &Object, scope: &Scope, flags: u64, dkey: &[u8]
     if object.is_array() {
         return ArrayKeys::of(object, scope).punch(flags, dkey, &[]);
     }
-    let dkey = &*turned(dkey, integer_keys(object.id).0)?;
+    let dkey = &*object.stored_dkey(dkey)?;
     let update = match object.id.otype() {
         ObjectType::KeyValue => Update::Remove { cell: Cell::kv(object.id, dkey) },
         _ => Update::RemoveDkey { object: object.id, dkey },
@@ -329,9 +332,8 @@ pub(crate) fn punch_akeys(
     if object.is_array() {
         return ArrayKeys::of(object, scope).punch(flags, dkey, akeys);
     }
-    let (dkeys_are_integers, akeys_are_integers) = integer_keys(object.id);
-    let dkey = &*turned(dkey, dkeys_are_integers)?;
-    let akeys = akeys.iter().map(|akey| turned(akey, akeys_are_integers)).collect::<Result<Vec<_>>>()?;
+    let dkey = &*object.stored_dkey(dkey)?;
+    let akeys = akeys.iter().map(|akey| object.stored_akey(akey)).collect::<Result<Vec<_>>>()?;
     let cells: Vec<Cell<'_>> = akeys.iter().map(|akey| object.cell(dkey, akey)).collect::<Result<_>>()?;
     let mut updates = Vec::with_capacity(2 * cells.len());
     for cell in &cells {
@@ -341,10 +343,7 @@ pub(crate) fn punch_akeys(
         return scope.update(&updates);
     }
     let conditions: Vec<Precondition<'_>> = cells.iter().map(|cell| Precondition::Present(*cell)).collect();
-    match scope.update_if(&conditions, &updates)? {
-        None => Ok(()),
-        Some(_) => Err(Der(DER_NONEXIST)),
-    }
+    scope.update_if(&conditions, &updates)
 }
 
 /// A page of distribution keys, or of the attribute keys under one.
@@ -360,20 +359,16 @@ pub(crate) fn list(
         return dkey.map_or_else(|| keys.list_dkeys(anchor, limit), |dkey| keys.list_akeys(dkey));
     }
     let (dkeys_are_integers, akeys_are_integers) = integer_keys(object.id);
-    let dkey = dkey.map(|dkey| turned(dkey, dkeys_are_integers)).transpose()?;
-    let page = match (&dkey, object.id.otype()) {
-        (Some(dkey), ObjectType::KeyValue) => {
-            let mut page = PageBuilder::new();
-            if object.has_dkey(scope, dkey)? {
-                page.push(ONLY_AKEY, b"");
-            }
-            return Ok(page.finish(None));
-        }
-        (None, ObjectType::KeyValue) => {
-            scope.read(&[], |state| state.list_entries(object.id, anchor, limit, false))
-        }
-        (None, _) => scope.read(&[], |state| state.list_dkeys(object.id, anchor, limit)),
-        (Some(dkey), _) => scope.read(&[], |state| state.list_akeys(object.id, dkey, anchor, limit)),
+    let Some(dkey) = dkey else {
+        return in_program_form(object.page(scope, None, anchor, limit)?, dkeys_are_integers);
     };
-    in_program_form(page?, if dkey.is_some() { akeys_are_integers } else { dkeys_are_integers })
+    let dkey = object.stored_dkey(dkey)?;
+    if object.id.otype() != ObjectType::KeyValue {
+        return in_program_form(object.page(scope, Some(&dkey), anchor, limit)?, akeys_are_integers);
+    }
+    let mut page = PageBuilder::new();
+    if object.has_dkey(scope, &dkey)? {
+        page.push(ONLY_AKEY, b"");
+    }
+    Ok(page.finish(None))
 }

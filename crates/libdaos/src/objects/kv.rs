@@ -17,19 +17,11 @@ pub(crate) fn put(map: &Object, scope: &Scope, flags: u64, key: &[u8], value: &[
     let key = stored(map, key)?;
     let cell = Cell::kv(map.id, &key);
     let update = Update::Put { cell, value };
-    let (condition, failure) = match flags {
-        0 => return scope.update(&[update]),
-        DAOS_COND_KEY_INSERT => (Precondition::Absent(cell), DER_EXIST),
-        DAOS_COND_KEY_UPDATE => (Precondition::Present(cell), DER_NONEXIST),
-        _ => {
-            return invalid(
-                "flags of daos_kv_put: none, DAOS_COND_KEY_INSERT or DAOS_COND_KEY_UPDATE are expected",
-            );
-        }
-    };
-    match scope.update_if(&[condition], &[update])? {
-        None => Ok(()),
-        Some(_) => Err(Der(failure)),
+    match flags {
+        0 => scope.update(&[update]),
+        DAOS_COND_KEY_INSERT => scope.update_if(&[Precondition::Absent(cell)], &[update]),
+        DAOS_COND_KEY_UPDATE => scope.update_if(&[Precondition::Present(cell)], &[update]),
+        _ => invalid("flags of daos_kv_put: none, DAOS_COND_KEY_INSERT or DAOS_COND_KEY_UPDATE are expected"),
     }
 }
 
@@ -53,10 +45,7 @@ pub(crate) fn remove(map: &Object, scope: &Scope, flags: u64, key: &[u8]) -> Res
     let update = Update::Remove { cell };
     match flags {
         0 => scope.update(&[update]),
-        DAOS_COND_KEY_REMOVE => match scope.update_if(&[Precondition::Present(cell)], &[update])? {
-            None => Ok(()),
-            Some(_) => Err(Der(DER_NONEXIST)),
-        },
+        DAOS_COND_KEY_REMOVE => scope.update_if(&[Precondition::Present(cell)], &[update]),
         _ => invalid("flags of daos_kv_remove: none or DAOS_COND_KEY_REMOVE is expected"),
     }
 }

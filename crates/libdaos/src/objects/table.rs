@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use isotach_object::{Anchor, ObjectId};
@@ -13,7 +13,7 @@ use crate::{
     objects::{array_keys::array_of, is_programs, pages::all_keys},
     runtime::{
         error::{Der, Result},
-        handles,
+        handles, locked,
     },
     transactions::snapshots,
 };
@@ -70,7 +70,7 @@ impl ObjectTable {
 
     /// At most `most` ids from an index on, or only unmarked ones, and the index at which the next page begins.
     pub(crate) fn page(&self, from: usize, most: usize, is_unmarked: bool) -> (Vec<ObjectId>, Option<usize>) {
-        let marked = self.marked.lock().unwrap_or_else(PoisonError::into_inner);
+        let marked = locked(&self.marked);
         let is_listed = |(_, id): &(usize, &ObjectId)| !is_unmarked || !marked.contains(id);
         let mut rest = self.ids.iter().enumerate().skip(from).filter(is_listed);
         let page = rest.by_ref().take(most).map(|(_, id)| *id).collect();
@@ -83,7 +83,7 @@ impl ObjectTable {
         if self.ids.binary_search(&id).is_err() {
             return Err(Der(DER_NONEXIST));
         }
-        let mut marked = self.marked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut marked = locked(&self.marked);
         let _ = if is_marked { marked.insert(id) } else { marked.remove(&id) };
         Ok(())
     }

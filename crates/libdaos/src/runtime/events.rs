@@ -16,7 +16,10 @@ use std::{
 use crate::{
     abi::{errors::*, types::daos_event_t},
     containers::pools,
-    runtime::error::{Der, Result, invalid, refuse},
+    runtime::{
+        error::{Der, Result, invalid, refuse},
+        locked,
+    },
 };
 
 /// The address of an event.
@@ -80,7 +83,7 @@ static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
 static CHANGED: Condvar = Condvar::new();
 
 fn lock() -> MutexGuard<'static, Table> {
-    let mut table = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut table = locked(&TABLE);
     if table.process != process::id() {
         // A child process does not inherit the events of its parent.
         *table = Table { process: process::id(), last_queue: table.last_queue, ..Table::default() };

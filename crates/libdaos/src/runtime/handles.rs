@@ -7,12 +7,15 @@ use std::{
     any::Any,
     collections::HashMap,
     mem, process,
-    sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, LazyLock, Mutex, MutexGuard},
 };
 
 use crate::{
     abi::errors::DER_NO_HDL,
-    runtime::error::{Der, Result},
+    runtime::{
+        error::{Der, Result},
+        locked,
+    },
 };
 
 /// The kinds of what libdfs opens. DAOS hands out pointers for these, so the numbers are this library's own.
@@ -58,8 +61,7 @@ impl Table {
 
 fn table() -> MutexGuard<'static, Table> {
     static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
-    // No panic can leave it half changed.
-    let mut table = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut table = locked(&TABLE);
     if table.process != process::id() {
         // Not dropped: a child must not close what its parent has open.
         mem::forget(mem::take(&mut table.open));

@@ -7,3 +7,10 @@ pub(crate) mod events;
 pub(crate) mod globals;
 pub(crate) mod handles;
 pub(crate) mod log;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks what no panic can leave half changed.
+pub(crate) fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -9,7 +9,7 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicU64, Ordering},
     },
     time::{SystemTime, UNIX_EPOCH},
@@ -22,7 +22,7 @@ use crate::{
     containers::Container,
     runtime::{
         error::{Result, refuse},
-        log,
+        locked, log,
     },
     transactions::snapshots,
 };
@@ -71,13 +71,9 @@ static TIMELINES: Mutex<Timelines> = Mutex::new(BTreeMap::new());
 /// The last epoch that was handed out.
 static LAST: AtomicU64 = AtomicU64::new(0);
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn timeline(container: &Container) -> Arc<Mutex<Timeline>> {
     let key = (container.pool.label.clone(), container.uuid);
-    Arc::clone(lock(&TIMELINES).entry(key).or_default())
+    Arc::clone(locked(&TIMELINES).entry(key).or_default())
 }
 
 /// The present time as an epoch: sixteenths of a nanosecond.
@@ -167,9 +163,9 @@ impl Timeline {
 /// The present moment of a container. A later moment never has an earlier state.
 pub(crate) fn moment(container: &Container) -> Result<Moment> {
     let timeline = timeline(container);
-    let given = lock(&timeline).given;
+    let given = locked(&timeline).given;
     let state = container.inner.epoch()?;
-    Ok(lock(&timeline).moment(given, state))
+    Ok(locked(&timeline).moment(given, state))
 }
 
 /// Creates a snapshot that is named by its epoch, which is later than `after`. Returns the epoch, and whether its state is in order with
@@ -180,9 +176,9 @@ pub(crate) fn snapshot(
     make: impl FnOnce(u64) -> isotach_object::Result<Epoch>,
 ) -> isotach_object::Result<(u64, bool)> {
     let timeline = timeline(container);
-    let epoch = lock(&timeline).begin_snapshot(after);
+    let epoch = locked(&timeline).begin_snapshot(after);
     let made = make(epoch);
-    let mut timeline = lock(&timeline);
+    let mut timeline = locked(&timeline);
     match made {
         Ok(state) => Ok((epoch, timeline.end_snapshot(epoch, state))),
         Err(error) => {
@@ -194,12 +190,12 @@ pub(crate) fn snapshot(
 
 /// Forgets the epochs of a container that was destroyed.
 pub(crate) fn forget(container: &Container) {
-    lock(&TIMELINES).remove(&(container.pool.label.clone(), container.uuid));
+    locked(&TIMELINES).remove(&(container.pool.label.clone(), container.uuid));
 }
 
 /// Remembers a moment whose epoch the program knows.
 pub(crate) fn remember(container: &Container, moment: Moment) {
-    lock(&timeline(container)).add(moment);
+    locked(&timeline(container)).add(moment);
 }
 
 /// The state of a container that an epoch stands for. Between two known epochs it is that of the earlier one. After the last it is the
@@ -210,7 +206,7 @@ pub(crate) fn remember(container: &Container, moment: Moment) {
 pub(crate) fn state_at(container: &Container, epoch: u64) -> Result<Epoch> {
     let mut states: BTreeMap<u64, Epoch> =
         snapshots::list(container)?.into_iter().map(|snapshot| (snapshot.epoch, snapshot.state)).collect();
-    states.extend(&lock(&timeline(container)).known);
+    states.extend(&locked(&timeline(container)).known);
     let present = container.inner.epoch()?;
     let at_or_before = states.range(..=epoch).next_back();
     let is_between = states.range(epoch..).next().is_some();

@@ -1,8 +1,11 @@
 //! Tests of what happens when another changes something between what a call reads and its commit.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    thread::{self, JoinHandle},
+};
 
-use isotach_object::{Anchor, Cell, Error, ObjectClass, ObjectId, ObjectType, Update};
+use isotach_object::{Anchor, Cell, Epoch, Error, ObjectClass, ObjectId, ObjectType, Update};
 
 use crate::{
     abi::{constants::*, errors::*},
@@ -53,14 +56,8 @@ fn punch_akey(object: &Object) -> Result<()> {
 fn of_two_first_writers_of_records_of_different_sizes_one_succeeds() {
     for (own, others) in [(4, 8), (4, 1), (1, 4)] {
         let (container, hooked, other) = container();
-        let (object, of_other) =
-            (object_of(&container, ObjectType::General), object_of(&other, ObjectType::General));
-        hooked.before_commits(move |count| {
-            if count == 0 {
-                write(&of_other, 0, others, b"01234567").unwrap();
-            }
-            Ok(())
-        });
+        let [object, of_other] = [&container, &other].map(|of| object_of(of, ObjectType::General));
+        hooked.before(Call::Commit, move || write(&of_other, 0, others, b"01234567").unwrap());
         assert_eq!(write(&object, 0, own, b"abcdefgh"), Err(Der(DER_REC_SIZE)), "{own} after {others}");
         assert_eq!(read(&object), (others, b"01234567".to_vec()));
     }
@@ -70,15 +67,11 @@ fn of_two_first_writers_of_records_of_different_sizes_one_succeeds() {
 fn records_are_written_and_punched_by_the_size_that_they_have_then() {
     for size in [0, 4] {
         let (container, hooked, other) = container();
-        let (object, of_other) =
-            (object_of(&container, ObjectType::General), object_of(&other, ObjectType::General));
+        let [object, of_other] = [&container, &other].map(|of| object_of(of, ObjectType::General));
         write(&object, 0, 4, b"aaaabbbb").unwrap();
-        hooked.before_commits(move |count| {
-            if count == 0 {
-                punch_akey(&of_other).unwrap();
-                write(&of_other, 0, 2, b"112233").unwrap();
-            }
-            Ok(())
+        hooked.before(Call::Commit, move || {
+            punch_akey(&of_other).unwrap();
+            write(&of_other, 0, 2, b"112233").unwrap();
         });
         match size {
             // The second record is punched, and not what would be that if they had four bytes.
@@ -158,15 +151,9 @@ fn a_chunk_is_where_it_is_at_the_moment_when_it_is_changed_or_read() {
     ];
     for (call, expected) in calls {
         let (container, hooked, other) = container();
-        let (object, of_other) =
-            (object_of(&container, ObjectType::Array), object_of(&other, ObjectType::Array));
+        let [object, of_other] = [&container, &other].map(|of| object_of(of, ObjectType::Array));
         make_anew(&of_other, 16, b'o');
-        hooked.before_commits(move |count| {
-            if count == 0 {
-                make_anew(&of_other, 32, b'x');
-            }
-            Ok(())
-        });
+        hooked.before(Call::Commit, move || make_anew(&of_other, 32, b'x'));
         call(&object).unwrap();
         assert_eq!((letters(&object, 0), letters(&object, 1)), ("xxxxxxxx".to_owned(), expected.to_owned()));
     }
@@ -189,11 +176,8 @@ fn a_write_beside_set_size_is_not_lost_and_the_size_is_right() {
         let (container, hooked, other) = container();
         let (array, of_other) = (array_of(&container), array_of(&other));
         array.write(&now(&container), &[(0, 2)], &[b"ab"]).unwrap();
-        hooked.before_commits(move |count| {
-            if count == 0 {
-                of_other.write(&now(&of_other.container), &[(at, 1)], &[b"x"]).unwrap();
-            }
-            Ok(())
+        hooked.before(Call::Commit, move || {
+            of_other.write(&now(&of_other.container), &[(at, 1)], &[b"x"]).unwrap();
         });
         array.set_size(&now(&container), size).unwrap();
         assert_eq!(array.size(&now(&container)), Ok(size), "{size} beside {at}");
@@ -211,12 +195,7 @@ fn calls_outside_of_transactions_never_ask_for_a_restart() {
     let (container, hooked, _) = container();
     let map = object_of(&container, ObjectType::KeyValue);
     let (object, array) = (object_of(&container, ObjectType::General), array_of(&container));
-    let conflicts = || {
-        hooked.before_commits(|count| match count {
-            0..5 => Err(Error::Conflict { what: "somebody".to_owned() }),
-            _ => Ok(()),
-        });
-    };
+    let conflicts = || hooked.refuse_commits(5, || Error::Conflict { what: "somebody".to_owned() });
     conflicts();
     assert_eq!(kv::put(&map, &now(&container), DAOS_COND_KEY_INSERT, b"key", b"value"), Ok(()));
     conflicts();
@@ -347,13 +326,13 @@ fn a_refused_commit_is_aborted() {
     ];
     for (refusal, number) in refusals {
         let (transaction, hooked, other) = pending();
-        hooked.before_commits(move |_| Err(refusal()));
+        hooked.refuse_commits(usize::MAX, refusal);
         assert_eq!(transaction.commit(), Err(Der(number)));
         assert_eq!(seen(&other), None);
         assert_eq!(transaction.abort(), Err(Der(DER_ALREADY)));
     }
     let (container, hooked, _) = container();
-    hooked.before_commits(|_| Err(Error::Poisoned { what: "c".to_owned() }));
+    hooked.refuse_commits(usize::MAX, || Error::Poisoned { what: "c".to_owned() });
     let object = object_of(&container, ObjectType::General);
     assert_eq!(write(&object, 0, 4, b"aaaa"), Err(Der(DER_IO)), "in no transaction");
 }
@@ -431,21 +410,23 @@ fn a_snapshot_whose_flush_fails_is_reported_as_uncertain() {
     }
 }
 
+/// A thread that writes under a key, and the epochs and states that it observes in between.
+fn observe(container: &Arc<Container>, key: &'static [u8]) -> JoinHandle<Vec<(u64, Epoch)>> {
+    let container = Arc::clone(container);
+    thread::spawn(move || {
+        let map = object_of(&container, ObjectType::KeyValue);
+        let each = |_| {
+            kv::put(&map, &now(&container), 0, key, b"value").unwrap();
+            epochs::moment(&container).map(|moment| (moment.epoch, moment.state)).unwrap()
+        };
+        (0..2000).map(each).collect()
+    })
+}
+
 #[test]
 fn a_snapshot_that_is_in_order_is_so_with_moments_of_other_threads() {
     let (container, _, _) = container();
-    let count = |name: &'static [u8]| {
-        let container = Arc::clone(&container);
-        std::thread::spawn(move || {
-            let map = object_of(&container, ObjectType::KeyValue);
-            let each = |_| {
-                kv::put(&map, &now(&container), 0, name, b"value").unwrap();
-                epochs::moment(&container).map(|moment| (moment.epoch, moment.state)).unwrap()
-            };
-            (0..2000).map(each).collect::<Vec<_>>()
-        })
-    };
-    let threads = [count(b"one"), count(b"two")];
+    let threads = [b"one", b"two"].map(|key| observe(&container, key));
     let (mut observed, mut in_order) = (Vec::new(), 0);
     while in_order < 50 || !threads.iter().all(|thread| thread.is_finished()) {
         let mut state = None;
@@ -465,19 +446,7 @@ fn a_snapshot_that_is_in_order_is_so_with_moments_of_other_threads() {
 #[test]
 fn of_two_epochs_of_a_container_the_later_never_stands_for_an_earlier_state() {
     let (container, _, _) = container();
-    let count = |name: &'static [u8]| {
-        let container = Arc::clone(&container);
-        std::thread::spawn(move || {
-            let map = object_of(&container, ObjectType::KeyValue);
-            let each = |_| {
-                kv::put(&map, &now(&container), 0, name, b"value").unwrap();
-                let moment = epochs::moment(&container).unwrap();
-                (moment.epoch, moment.state)
-            };
-            (0..2000).map(each).collect::<Vec<_>>()
-        })
-    };
-    let threads = [count(b"one"), count(b"two"), count(b"three")];
+    let threads = [b"one", b"two", b"six"].map(|key| observe(&container, key));
     let mut observed: Vec<_> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
     observed.sort_unstable();
     assert!(observed.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1 <= two[1].1));

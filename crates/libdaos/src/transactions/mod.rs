@@ -17,7 +17,7 @@ pub(crate) mod snapshots;
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
@@ -28,7 +28,7 @@ use crate::{
     containers::{self, Container},
     runtime::{
         error::{Der, Result, invalid, refuse, uncertain},
-        handles,
+        handles, locked,
     },
     transactions::{epochs::Moment, own_updates::OwnUpdates},
 };
@@ -224,8 +224,7 @@ impl Transaction {
     }
 
     fn lock(&self) -> MutexGuard<'_, Progress> {
-        // No panic can leave it half changed.
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.progress)
     }
 
     /// Begins an operation, which needs an open transaction. The first one fixes the moment.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use isotach_object::{ArrayRead, Cell, Container as Handle, Precondition, Update};
 
 use crate::{
+    abi::errors::{DER_EXIST, DER_NONEXIST},
     containers::Container,
-    runtime::error::{Result, invalid},
+    runtime::error::{Der, Result, invalid},
     transactions::{self, Kind, Transaction, epochs, own_updates::OwnUpdates, retry::retry_conflicts},
 };
 
@@ -112,18 +113,22 @@ impl Scope {
         }
     }
 
-    /// As [`Scope::update`], if all preconditions hold. Returns the index of the first that does not.
-    pub(crate) fn update_if(
-        &self,
-        preconditions: &[Precondition<'_>],
-        updates: &[Update<'_>],
-    ) -> Result<Option<usize>> {
-        match &self.transaction {
-            None => self.container.update_if(preconditions, updates),
+    /// As [`Scope::update`], if all preconditions hold.
+    ///
+    /// # Errors
+    /// By the first that does not hold: `DER_EXIST` where a cell was to be absent, else `DER_NONEXIST`.
+    pub(crate) fn update_if(&self, preconditions: &[Precondition<'_>], updates: &[Update<'_>]) -> Result<()> {
+        let failing = match &self.transaction {
+            None => self.container.update_if(preconditions, updates)?,
             Some(transaction) => {
                 self.container.check_writable()?;
-                transaction.update_if(preconditions, updates)
+                transaction.update_if(preconditions, updates)?
             }
+        };
+        match failing.map(|at| &preconditions[at]) {
+            None => Ok(()),
+            Some(Precondition::Absent(_)) => Err(Der(DER_EXIST)),
+            Some(_) => Err(Der(DER_NONEXIST)),
         }
     }
 
