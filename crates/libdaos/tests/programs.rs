@@ -11,12 +11,13 @@ use std::{
     os::unix::{fs::PermissionsExt, process::CommandExt},
     path::Path,
     process::{Child, Stdio},
+    thread,
     time::{Duration, UNIX_EPOCH},
 };
 
 use isotach_needs::{Need, skip};
 
-use bench::{Bench, library, source};
+use bench::{Bench, library, printed, source};
 
 /// What the conformance program found, by the names of its checks, and all that it printed.
 #[derive(Default)]
@@ -32,15 +33,6 @@ impl Bench {
     }
 }
 
-/// Runs programs that check what they find in a pool.
-fn check(names: &[&str]) {
-    let bench = Bench::new();
-    for name in names {
-        let program = bench.compile(name, &[&format!("tests/c/{name}.c")]);
-        bench.run(&program, &["tank"]);
-    }
-}
-
 fn lines(child: &mut Child) -> impl Iterator<Item = String> + use<> {
     BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap)
 }
@@ -51,7 +43,7 @@ fn fields_of_several_processes_of_which_one_is_killed_are_there_with_their_bytes
     // More than the one that is killed can write before it is.
     const OF_KILLED: usize = 100_000;
     let bench = Bench::new();
-    let fields = bench.compile("fields", &["tests/c/fields.c"]);
+    let fields = bench.program("fields");
     let mut writers: Vec<Child> = [("a", EACH), ("b", EACH), ("c", EACH), ("d", OF_KILLED)]
         .iter()
         .map(|(name, count)| bench.start(&fields, &["write", "tank", "fields", name, &count.to_string()]))
@@ -76,25 +68,53 @@ fn fields_of_several_processes_of_which_one_is_killed_are_there_with_their_bytes
     assert!(read.is_superset(&told) && read.len() <= told.len() + 1, "{} of {}", read.len(), told.len());
 }
 
+/// Programs that check themselves, with their words, and what they show.
+const PROGRAMS: [(&str, &[&str], &str); 11] = [
+    ("edges", &["tank"], "what a program does wrong is refused, and what it seldom does comes out right"),
+    ("dfs_edges", &["tank"], "and of files, too"),
+    ("full", &["tank"], "a call without space never takes effect later, and disturbs no other"),
+    ("events", &["tank"], "calls under way are waited for, and wrong arguments are told by the call"),
+    ("dfs_events", &["tank"], "and of files, too"),
+    ("table", &[], "a hash table keeps the records of a program as libgurt does"),
+    ("fork", &["tank"], "a fork leaves the parent what it has open, and the child opens anew what it needs"),
+    (
+        "killed",
+        &["tank", "60"],
+        "a process that is killed while it makes containers leaves each whole or none",
+    ),
+    ("destroyed", &["tank"], "what is open in a container that is destroyed is of nothing any more"),
+    ("pool_race", &["60"], "processes that make the same pool at once all connect to it"),
+    ("kept", &["tank"], "properties and attributes are kept, copied and told"),
+];
+
 #[test]
-fn what_a_program_does_wrong_is_refused_and_what_it_seldom_does_comes_out_right() {
-    check(&["edges", "dfs_edges"]);
+fn programs_that_check_themselves_find_nothing_wrong() {
+    let run = |(name, words, what): (&str, &[&str], &str)| {
+        let bench = Bench::new();
+        let told = bench.command(&bench.program(name), words).output().unwrap();
+        assert!(told.status.success(), "{name}: {what}: {}", String::from_utf8_lossy(&told.stderr));
+    };
+    thread::scope(|scope| PROGRAMS.into_iter().for_each(|program| drop(scope.spawn(move || run(program)))));
 }
 
 #[test]
-fn a_call_without_space_never_takes_effect_later_and_disturbs_no_other() {
-    check(&["full"]);
-}
-
-#[test]
-fn calls_under_way_are_waited_for_and_wrong_arguments_are_told_by_the_call() {
-    check(&["events", "dfs_events"]);
+fn a_root_without_pools_is_told_to_be_wrong_and_how() {
+    let bench = Bench::new();
+    let fields = bench.program("fields");
+    let folder = bench.0.path();
+    for (root, why) in [("absent", "No such file"), ("root/tank", "is a pool itself")] {
+        let mut command = bench.command(&fields, &["read", "tank", "fields"]);
+        let told = command.env("ISOTACH_DAOS_ROOT", folder.join(root)).output().unwrap();
+        let said = String::from_utf8_lossy(&told.stderr);
+        let line = said.lines().find(|line| line.contains("DER_NONEXIST: no pool is found in")).unwrap();
+        assert!(!told.status.success() && line.contains(root) && line.contains(why), "{said}");
+    }
 }
 
 #[test]
 fn a_log_that_cannot_be_written_where_it_should_goes_to_standard_error_and_says_so() {
     let bench = Bench::new();
-    let program = bench.compile("events", &["tests/c/events.c"]);
+    let program = bench.program("events");
     let (log, nowhere) = (bench.0.path().join("log"), bench.0.path().join("missing/log"));
     let said = |path: &Path| {
         let told = bench.command(&program, &["tank"]).env("D_LOG_FILE", path).output().unwrap();
@@ -112,24 +132,17 @@ fn a_log_that_cannot_be_written_where_it_should_goes_to_standard_error_and_says_
 #[test]
 fn an_access_control_list_decides_who_opens_a_container_and_for_what() {
     let bench = Bench::new();
-    let access = bench.compile("access", &["tests/c/access.c"]);
+    let access = bench.program("access");
     let printed = bench.run(&access, &["tank"]);
-    let expected = [
-        "Access control list:",
-        "\tA::OWNER@:rw",
-        "\tA:G:GROUP@:r",
-        "\t\tA::OWNER@:rw",
-        "\tno entry",
-        "end",
-        "",
-    ];
-    assert_eq!(printed, expected.join("\n"));
+    let expected =
+        ["Access control list:\n\tA::OWNER@:rw\n\tA:G:GROUP@:r\n", "\t\tA::OWNER@:rw\n\tno entry\nend\n"];
+    assert_eq!(printed, expected.concat());
 }
 
 #[test]
 fn a_program_makes_and_removes_pools() {
     let bench = Bench::new();
-    let pools = bench.compile("pools", &["tests/c/pools.c"]);
+    let pools = bench.program("pools");
     let folder = bench.0.path().join("root");
     bench.run(&pools, &[folder.to_str().unwrap()]);
 }
@@ -141,7 +154,7 @@ fn another_user_may_not_open_what_the_list_does_not_name_him_for() {
         return skip(Need::Root, "only root may become another user");
     }
     let bench = Bench::new();
-    let fields = bench.compile("fields", &["tests/c/fields.c"]);
+    let fields = bench.program("fields");
     bench.run(&fields, &["write", "tank", "fields", "x", "3"]);
     // All of this is where the other user may look.
     let loaded = bench.0.path().join("libdaos.so.2");
@@ -157,7 +170,7 @@ fn another_user_may_not_open_what_the_list_does_not_name_him_for() {
 #[test]
 fn containers_are_opened_by_uuid_and_a_damaged_one_hinders_no_other() {
     let bench = Bench::new();
-    let program = bench.compile("containers", &["tests/c/containers.c"]);
+    let program = bench.program("containers");
     let uuids = bench.run(&program, &["make", "tank", "3"]);
     let uuids: Vec<&str> = uuids.lines().collect();
     let damaged = bench.0.path().join("root/tank/containers/container-1");
@@ -179,16 +192,9 @@ fn containers_are_opened_by_uuid_and_a_damaged_one_hinders_no_other() {
 }
 
 #[test]
-fn a_hash_table_keeps_the_records_of_a_program_as_libgurt_does() {
-    let bench = Bench::new();
-    let table = bench.compile("table", &["tests/c/table.c"]);
-    bench.run(&table, &[]);
-}
-
-#[test]
 fn a_program_goes_through_the_file_system_and_finds_containers_by_paths() {
     let bench = Bench::new();
-    let sys = bench.compile("sys", &["tests/c/sys.c"]);
+    let sys = bench.program("sys");
     let folder = bench.0.path().join("entries");
     fs::create_dir(&folder).unwrap();
     let printed = bench.run(&sys, &["tank", folder.to_str().unwrap()]);
@@ -214,7 +220,7 @@ a pool without disabled targets
 read back 12 bytes of 12: hello world!
 ";
     let bench = Bench::new();
-    let pages = bench.compile("pages", &["tests/c/pages.c"]);
+    let pages = bench.program("pages");
     assert_eq!(bench.run(&pages, &["tank"]), PRINTED);
 }
 
@@ -241,22 +247,23 @@ False
 2
 ";
     let bench = Bench::new();
-    let dictionary = bench.compile("dictionary", &["tests/c/dictionary.c"]);
+    let dictionary = bench.program("dictionary");
     // The page has a dictionary with copies of what is in it.
-    let told =
-        bench.command(&dictionary, &["tank"]).env("ISOTACH_DAOS_REDUNDANCY", "ignore").output().unwrap();
-    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
-    assert_eq!(String::from_utf8(told.stdout).unwrap(), PRINTED);
+    let mut command = bench.command(&dictionary, &["tank"]);
+    assert_eq!(printed(command.env("ISOTACH_DAOS_REDUNDANCY", "ignore")), PRINTED);
+}
+
+/// What a program writes to the log.
+fn logged(name: &str) -> String {
+    let bench = Bench::new();
+    let log = bench.0.path().join("log");
+    printed(bench.command(&bench.program(name), &[]).env("D_LOG_FILE", &log));
+    fs::read_to_string(log).unwrap()
 }
 
 #[test]
 fn the_macros_of_libgurt_mean_what_their_arguments_mean_to_the_program() {
-    let bench = Bench::new();
-    let macros = bench.compile("macros", &["tests/c/macros.c"]);
-    let log = bench.0.path().join("log");
-    let told = bench.command(&macros, &[]).env("D_LOG_FILE", &log).output().unwrap();
-    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
-    let log = fs::read_to_string(log).unwrap();
+    let log = logged("macros");
     let numbers: Vec<usize> = log
         .lines()
         .filter_map(|line| line.split_once("number ")?.1.split([':', ' ']).next()?.trim().parse().ok())
@@ -267,24 +274,13 @@ fn the_macros_of_libgurt_mean_what_their_arguments_mean_to_the_program() {
 
 #[test]
 fn the_macros_of_libgurt_allocate_and_write_errors_to_the_log_and_nothing_else() {
-    let bench = Bench::new();
-    let gurt = bench.compile("gurt", &["tests/c/gurt.c"]);
-    let log = bench.0.path().join("log");
-    let told = bench.command(&gurt, &[]).env("D_LOG_FILE", &log).output().unwrap();
-    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
-    let log = fs::read_to_string(log).unwrap();
+    let log = logged("gurt");
     assert!(!log.contains("seen") && !log.contains("nor this"), "{log}");
     let lines: Vec<&str> = log.lines().collect();
-    let expected = [
-        "ERR: ",
-        "an error with a text and 42",
-        "DER_NONEXIST(-1005)",
-        "CRIT: ",
-        "Assertion '1 == 2' failed",
-    ];
     // One is the library's own, of a null pointer.
     assert_eq!(lines.len(), 5, "{log}");
-    for part in expected {
+    let asserted = "Assertion '1 == 2' failed";
+    for part in ["ERR: ", "an error with a text and 42", "DER_NONEXIST(-1005)", "CRIT: ", asserted] {
         assert!(log.contains(part), "{part}: {log}");
     }
 }
@@ -292,7 +288,7 @@ fn the_macros_of_libgurt_allocate_and_write_errors_to_the_log_and_nothing_else()
 #[test]
 fn redundancy_is_refused_unless_the_user_says_that_it_is_to_be_ignored() {
     let bench = Bench::new();
-    let program = bench.compile("redundancy", &["tests/c/redundancy.c"]);
+    let program = bench.program("redundancy");
     bench.run(&program, &["tank", "refused"]);
     let mut ignoring = bench.command(&program, &["tank", "ignored"]);
     let told = ignoring.env("ISOTACH_DAOS_REDUNDANCY", "ignore").output().unwrap();
@@ -310,23 +306,14 @@ fn redundancy_is_refused_unless_the_user_says_that_it_is_to_be_ignored() {
 }
 
 #[test]
-fn a_fork_leaves_the_parent_what_it_has_open_and_the_child_opens_anew_what_it_needs() {
-    let bench = Bench::new();
-    let fork = bench.compile("fork", &["tests/c/fork.c"]);
-    bench.run(&fork, &["tank"]);
-}
-
-#[test]
 fn a_program_that_was_linked_with_another_libdaos_runs_on_this_one_by_preload() {
     let bench = Bench::new();
-    let fields = bench.compile("fields", &["tests/c/fields.c"]);
+    let fields = bench.program("fields");
     let elsewhere = tempfile::tempdir().unwrap();
     // The library is only found because it is loaded first, under the name that the program asks for.
     let mut command = bench.command(&fields, &["write", "tank", "fields", "x", "3"]);
     command.env("LD_LIBRARY_PATH", elsewhere.path()).env("LD_PRELOAD", bench.0.path().join("libdaos.so.2"));
-    let told = command.output().unwrap();
-    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
-    assert_eq!(String::from_utf8(told.stdout).unwrap(), "x.0\nx.1\nx.2\n");
+    assert_eq!(printed(&mut command), "x.0\nx.1\nx.2\n");
     assert_eq!(bench.run(&fields, &["read", "tank", "fields"]).lines().count(), 3);
 }
 
@@ -334,7 +321,7 @@ fn a_program_that_was_linked_with_another_libdaos_runs_on_this_one_by_preload() 
 fn transactions_of_several_processes_lose_no_increment_and_preserve_sums() {
     const EACH: &str = "200";
     let bench = Bench::new();
-    let program = bench.compile("transactions", &["tests/c/transactions.c"]);
+    let program = bench.program("transactions");
     bench.run(&program, &["increment", "tank", "accounts", "1"]);
     let commands = [["increment", "tank", "accounts", EACH], ["increment", "tank", "accounts", EACH]];
     let mut others: Vec<Child> = commands.iter().map(|words| bench.start(&program, words)).collect();
@@ -350,7 +337,7 @@ fn transactions_of_several_processes_lose_no_increment_and_preserve_sums() {
 #[test]
 fn each_distribution_key_that_several_processes_insert_is_of_one_of_them() {
     let bench = Bench::new();
-    let program = bench.compile("transactions", &["tests/c/transactions.c"]);
+    let program = bench.program("transactions");
     bench.run(&program, &["edges", "tank", "edges"]);
     let mut others: Vec<Child> =
         ["a", "b", "c"].iter().map(|name| bench.start(&program, &["insert", "tank", "keys", name])).collect();
@@ -440,7 +427,7 @@ fn on_a_cluster_programs_find_all_but_what_the_engine_cannot_do() {
     engine.create_pool(&uri).unwrap();
     let bench = Bench::new();
     let checked = checked(&bench, &label, Some(&root), &SUBJECTS);
-    let fork = bench.compile("fork", &["tests/c/fork.c"]);
+    let fork = bench.program("fork");
     let told = bench.command(&fork, &[&label]).env("ISOTACH_DAOS_ROOT", root).output().unwrap();
     engine.destroy_pool(&uri).unwrap();
     compare(&checked, "conformance/not-on-rados.txt");
@@ -471,7 +458,7 @@ fn together(bench: &Bench, program: &Path, parts: &[&[&str]]) -> Vec<BTreeSet<St
 fn of_processes_that_make_remove_or_move_the_same_entries_exactly_one_succeeds() {
     const COUNT: usize = 200;
     let bench = Bench::new();
-    let program = bench.compile("dfs", &["tests/c/dfs.c"]);
+    let program = bench.program("dfs");
     let count = COUNT.to_string();
     bench.run(&program, &["make", "tank", "files", &count]);
     let races: [[&[&str]; 2]; 3] = [
@@ -490,7 +477,7 @@ fn of_processes_that_make_remove_or_move_the_same_entries_exactly_one_succeeds()
 #[test]
 fn a_mount_and_an_open_file_go_to_another_process() {
     let bench = Bench::new();
-    let program = bench.compile("dfs", &["tests/c/dfs.c"]);
+    let program = bench.program("dfs");
     bench.run(&program, &["make", "tank", "files", "0"]);
     let mut sharer = bench.command(&program, &["share", "tank", "files"]);
     let mut sharer = sharer.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

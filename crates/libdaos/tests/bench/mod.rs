@@ -48,6 +48,11 @@ impl Bench {
         program
     }
 
+    /// Compiles a program of `tests/c`.
+    pub(crate) fn program(&self, name: &str) -> PathBuf {
+        self.compile(name, &[&format!("tests/c/{name}.c")])
+    }
+
     pub(crate) fn command(&self, program: &Path, words: &[&str]) -> Command {
         let mut command = Command::new(program);
         command
@@ -59,8 +64,13 @@ impl Bench {
 
     /// What a program printed, which must succeed.
     pub(crate) fn run(&self, program: &Path, words: &[&str]) -> String {
-        let told = self.command(program, words).output().unwrap();
-        assert!(told.status.success(), "{words:?}: {}", String::from_utf8_lossy(&told.stderr));
-        String::from_utf8(told.stdout).unwrap()
+        printed(&mut self.command(program, words))
     }
+}
+
+/// What a command printed, which must succeed.
+pub(crate) fn printed(command: &mut Command) -> String {
+    let told = command.output().unwrap();
+    assert!(told.status.success(), "{command:?}: {}", String::from_utf8_lossy(&told.stderr));
+    String::from_utf8(told.stdout).unwrap()
 }

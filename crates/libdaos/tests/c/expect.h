@@ -3,17 +3,18 @@
 #define EXPECT_H
 
 #include <stdio.h>
+#include <unistd.h>
 
 static int failures;
 
 static void expect(long found, long expected, const char *what, int line)
 {
     if (found != expected) {
-        fprintf(stderr, "line %d: %s: expected %ld, found %ld\n", line, what, expected, found);
+        fprintf(stderr, "process %d, line %d: %s: expected %ld, found %ld\n", (int)getpid(), line, what, expected, found);
         failures++;
     }
 }
 
-#define IS(call, expected) expect((call), (expected), #call, __LINE__)
+#define IS(call, expected) expect((long)(call), (long)(expected), #call, __LINE__)
 
 #endif

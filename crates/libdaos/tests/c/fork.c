@@ -13,17 +13,7 @@
 #include <daos.h>
 #include <daos_fs.h>
 
-static int failures;
-
-static void expect(long found, long expected, const char *what, int line)
-{
-    if (found != expected) {
-        fprintf(stderr, "process %d, line %d: %s: expected %ld, found %ld\n", (int)getpid(), line, what, expected, found);
-        failures++;
-    }
-}
-
-#define IS(call, expected) expect((call), (expected), #call, __LINE__)
+#include "expect.h"
 
 static struct {
     daos_handle_t pool, container, kv, array, transaction, queue;

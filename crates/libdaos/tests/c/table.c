@@ -10,18 +10,9 @@
 #include <gurt/common.h>
 #include <gurt/hash.h>
 
-static int failures;
+#include "expect.h"
+
 static int freed;
-
-static void expect(long found, long expected, const char *what, int line)
-{
-    if (found != expected) {
-        fprintf(stderr, "line %d: %s: expected %ld, found %ld\n", line, what, expected, found);
-        failures++;
-    }
-}
-
-#define IS(call, expected) expect((long)(call), (long)(expected), #call, __LINE__)
 
 struct folder {
     int users;
