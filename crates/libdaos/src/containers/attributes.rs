@@ -1,6 +1,8 @@
 //! User attributes of containers and of pools: named bytes. They are entries in the container's own object. An engine stores nothing of a
 //! pool but its containers, so a pool's attributes are those of a container that is created for them.
 
+use std::sync::Arc;
+
 use isotach_object::{Cell, ContainerOptions, Error, Update};
 
 use crate::{
@@ -38,7 +40,7 @@ fn keys(names: &[&[u8]]) -> Vec<Vec<u8>> {
 }
 
 /// The container with the attributes of a pool. It is created for the first attribute that is set.
-pub(crate) fn of_pool(pool: u64, is_to_be_set: bool) -> Result<Container> {
+pub(crate) fn of_pool(pool: u64, is_to_be_set: bool) -> Result<Arc<Container>> {
     let pool = Pool::get(pool)?;
     let label = OF_POOL.parse()?;
     if is_to_be_set {
@@ -56,7 +58,7 @@ pub(crate) fn of_pool(pool: u64, is_to_be_set: bool) -> Result<Container> {
         opened => opened?,
     };
     let permissions = if pool.check_writable().is_ok() { ALL } else { TO_READ };
-    Ok(Container {
+    Ok(Arc::new(Container {
         pool,
         inner,
         uuid: [0; 16],
@@ -64,7 +66,7 @@ pub(crate) fn of_pool(pool: u64, is_to_be_set: bool) -> Result<Container> {
         permissions,
         redundancy_factor: 0,
         is_gone: false.into(),
-    })
+    }))
 }
 
 /// See `daos_cont_set_attr`: names and values that [`check`] passes.

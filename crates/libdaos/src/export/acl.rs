@@ -2,73 +2,65 @@
 //! sizes in it.
 
 use std::{
-    ffi::{c_char, c_int},
+    ffi::{CString, c_char, c_int},
     ptr,
 };
 
-use super::{answer, copied, many, many_mut, out, place, properties, text, value_or_none};
+use super::{Event, Handle, In, InOut, Out, Text, answer, copied, done, many, many_mut, properties};
 use crate::{
-    abi::{acl::*, errors::*, info::*, types::*},
+    abi::{acl::*, errors::*, info::*},
     containers::{
         access,
-        acl::{ENTRY_HEAD, Entry, LIST_HEAD, List, has_name},
+        acl::{ALL, ENTRY_HEAD, Entry, LIST_HEAD, List, has_name},
     },
     runtime::error::{Der, Result, invalid},
 };
 
-/// The bytes of a list of the caller's.
-///
-/// # Safety
-/// STRUCT, with the bytes of the entries behind it, as long as the result is used.
-pub(super) unsafe fn list_bytes<'a>(list: *const daos_acl) -> Result<&'a [u8]> {
-    // SAFETY: STRUCT for `list`.
-    match unsafe { value_or_none(list) } {
-        None => invalid("a null pointer for an access control list"),
-        // SAFETY: STRUCT for `list`: behind its head there are the `dal_len` bytes of its entries.
-        Some(head) => unsafe { many(list.cast(), LIST_HEAD as u64 + u64::from(head.dal_len)) },
+impl<'a> In<'a, daos_acl> {
+    /// The bytes of a list.
+    pub(super) fn bytes(self) -> Result<&'a [u8]> {
+        match self.or_none() {
+            None => invalid("a null pointer for an access control list"),
+            // SAFETY: STRUCT for the list: behind its head there are the `dal_len` bytes of its entries.
+            Some(head) => unsafe { many(self.as_ptr().cast(), LIST_HEAD as u64 + u64::from(head.dal_len)) },
+        }
+    }
+
+    fn list(self) -> Result<List> {
+        List::read(self.bytes()?)
+    }
+
+    /// The entry at an offset behind the head.
+    fn entry_at(self, offset: usize) -> Option<In<'a, daos_ace>> {
+        let bytes = self.bytes().ok()?.get(LIST_HEAD + offset..).filter(|bytes| !bytes.is_empty())?;
+        Entry::read(bytes).ok()?;
+        // SAFETY: `bytes` begins there and is not empty, so the address is within the list; an entry is there with all its bytes, as was read.
+        Some(unsafe { In::new(self.as_ptr().byte_add(LIST_HEAD + offset).cast()) })
     }
 }
 
-/// The bytes of an entry of the caller's.
-///
-/// # Safety
-/// STRUCT, with the bytes of a name behind it, as long as the result is used.
-unsafe fn entry_bytes<'a>(entry: *const daos_ace) -> Result<&'a [u8]> {
-    // SAFETY: STRUCT for `entry`.
-    match unsafe { value_or_none(entry) } {
-        None => invalid("a null pointer for an entry of an access control list"),
-        // SAFETY: STRUCT for `entry`: behind its head there are the `dae_principal_len` bytes of a name.
-        Some(head) => unsafe { many(entry.cast(), ENTRY_HEAD as u64 + u64::from(head.dae_principal_len)) },
+impl<'a> In<'a, daos_ace> {
+    /// The bytes of an entry.
+    pub(super) fn bytes(self) -> Result<&'a [u8]> {
+        match self.or_none() {
+            None => invalid("a null pointer for an entry of an access control list"),
+            // SAFETY: STRUCT for the entry: behind its head there are the `dae_principal_len` bytes of a name.
+            Some(head) => unsafe {
+                many(self.as_ptr().cast(), ENTRY_HEAD as u64 + u64::from(head.dae_principal_len))
+            },
+        }
     }
-}
 
-/// A list of the caller's.
-///
-/// # Safety
-/// STRUCT for the list.
-unsafe fn list_of(list: *const daos_acl) -> Result<List> {
-    // SAFETY: STRUCT for `list`.
-    List::read(unsafe { list_bytes(list) }?)
-}
-
-/// An entry of the caller's.
-///
-/// # Safety
-/// STRUCT for the entry.
-unsafe fn entry_of(entry: *const daos_ace) -> Result<Entry> {
-    // SAFETY: STRUCT for `entry`.
-    Ok(Entry::read(unsafe { entry_bytes(entry) }?)?.0)
+    fn entry(self) -> Result<Entry> {
+        Ok(Entry::read(self.bytes()?)?.0)
+    }
 }
 
 /// The kind of a principal, and its name, if any.
-///
-/// # Safety
-/// STRING, as long as the result is used.
-unsafe fn principal<'a>(kind: c_int, name: *const c_char) -> Result<(u8, &'a str)> {
+fn principal<'a>(kind: c_int, name: Text<'a>) -> Result<(u8, &'a str)> {
     match u8::try_from(kind).ok().filter(|_| kind <= DAOS_ACL_EVERYONE) {
         None => invalid("a kind of principals that there is not"),
-        // SAFETY: STRING for `name`.
-        Some(kind) if has_name(kind) => Ok((kind, unsafe { text(name) }?)),
+        Some(kind) if has_name(kind) => Ok((kind, name.text()?)),
         Some(kind) => Ok((kind, "")),
     }
 }
@@ -78,22 +70,26 @@ fn or_null<T>(made: Result<*mut T>) -> *mut T {
     made.unwrap_or(ptr::null_mut())
 }
 
+/// The size of what has these bytes.
+fn size_of_bytes(bytes: Result<&[u8]>) -> isize {
+    bytes.map_or(-DER_INVAL as isize, |bytes| bytes.len() as isize)
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_acl_create(entries: *mut *mut daos_ace, count: u16) -> *mut daos_acl {
     let read = || {
         // SAFETY: LIST for `entries`, of `count` pointers.
         let entries = unsafe { many(entries, count.into()) }?;
         // SAFETY: STRUCT for each of the entries.
-        let entries = entries.iter().map(|entry| unsafe { entry_of(*entry) }).collect::<Result<Vec<_>>>()?;
-        copied(&List::new(entries).bytes())
+        let entries = entries.iter().map(|entry| unsafe { In::new(*entry) }.entry());
+        copied(&List::new(entries.collect::<Result<_>>()?).bytes())
     };
     or_null(read()).cast()
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_acl_dup(list: *mut daos_acl) -> *mut daos_acl {
-    // SAFETY: STRUCT for `list`.
-    or_null(unsafe { list_bytes(list) }.and_then(copied)).cast()
+extern "C" fn daos_acl_dup(list: In<daos_acl>) -> *mut daos_acl {
+    or_null(list.bytes().and_then(copied)).cast()
 }
 
 #[unsafe(no_mangle)]
@@ -103,60 +99,39 @@ unsafe extern "C" fn daos_acl_free(list: *mut daos_acl) {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_acl_get_size(list: *mut daos_acl) -> isize {
-    // SAFETY: STRUCT for `list`.
-    unsafe { list_bytes(list) }.map_or(-DER_INVAL as isize, |bytes| bytes.len() as isize)
-}
-
-/// The entry of a list at an offset behind the head.
-///
-/// # Safety
-/// STRUCT for the list.
-unsafe fn entry_at(list: *mut daos_acl, offset: usize) -> Option<*mut daos_ace> {
-    // SAFETY: STRUCT for `list`.
-    let bytes =
-        unsafe { list_bytes(list) }.ok()?.get(LIST_HEAD + offset..).filter(|bytes| !bytes.is_empty())?;
-    Entry::read(bytes).ok()?;
-    // SAFETY: `bytes` begins there and is not empty, so the address is within the list.
-    Some(unsafe { list.byte_add(LIST_HEAD + offset) }.cast())
+extern "C" fn daos_acl_get_size(list: In<daos_acl>) -> isize {
+    size_of_bytes(list.bytes())
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_acl_get_next_ace(list: *mut daos_acl, current: *mut daos_ace) -> *mut daos_ace {
+extern "C" fn daos_acl_get_next_ace(list: In<daos_acl>, current: *mut daos_ace) -> *const daos_ace {
     let offset = match current.is_null() {
         true => Some(0),
         false => {
-            let behind_head = current.addr().checked_sub(list.addr().wrapping_add(LIST_HEAD));
-            // SAFETY: STRUCT for `list`. Where an entry begins is read from it, whatever `current` is.
-            behind_head.filter(|offset| unsafe { entry_at(list, *offset) }.is_some()).and_then(|offset| {
-                // SAFETY: `current` is an entry within `list`, with all its bytes: `entry_at` has read it.
-                Some(offset + unsafe { entry_bytes(current) }.ok()?.len())
-            })
+            let behind_head = current.addr().checked_sub(list.as_ptr().addr().wrapping_add(LIST_HEAD));
+            // Where an entry begins is read from the list, whatever `current` is.
+            behind_head.and_then(|offset| Some(offset + list.entry_at(offset)?.bytes().ok()?.len()))
         }
     };
-    // SAFETY: STRUCT for `list`.
-    offset.and_then(|offset| unsafe { entry_at(list, offset) }).unwrap_or(ptr::null_mut())
+    offset.and_then(|offset| list.entry_at(offset)).map_or(ptr::null(), In::as_ptr)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_acl_get_ace_for_principal(
-    list: *mut daos_acl,
+extern "C" fn daos_acl_get_ace_for_principal(
+    list: In<daos_acl>,
     kind: c_int,
-    name: *const c_char,
-    entry: *mut *mut daos_ace,
+    name: Text,
+    entry: Out<*const daos_ace>,
 ) -> c_int {
-    answer(ptr::null_mut(), || {
-        // SAFETY: STRING for `name`, OUT for `entry`.
-        let ((kind, name), place) = unsafe { (principal(kind, name)?, out(entry)?) };
-        // SAFETY: STRUCT for `list`.
-        unsafe { list_of(list) }?;
+    done(|| {
+        let ((kind, name), place) = (principal(kind, name)?, entry.place()?);
+        list.list()?;
         let mut offset = 0;
-        // SAFETY: STRUCT for `list`. Each entry begins where the one before ends.
-        while let Some(found) = unsafe { entry_at(list, offset) } {
-            // SAFETY: `found` is an entry within `list`, with all its bytes: `entry_at` has read it.
-            let (entry, length) = Entry::read(unsafe { entry_bytes(found) }?)?;
+        // Each entry begins where the one before ends.
+        while let Some(found) = list.entry_at(offset) {
+            let (entry, length) = Entry::read(found.bytes()?)?;
             if entry.is_of(kind, name) {
-                place.set(found);
+                place.set(found.as_ptr());
                 return Ok(());
             }
             offset += length;
@@ -168,12 +143,11 @@ unsafe extern "C" fn daos_acl_get_ace_for_principal(
 /// Changes a list of the caller's. Its address changes.
 ///
 /// # Safety
-/// STRUCT for `list` and its target, HEAP for the target.
-unsafe fn change(list: *mut *mut daos_acl, change: impl FnOnce(&mut List) -> Result<()>) -> Result<()> {
-    // SAFETY: STRUCT for `list`.
-    let list = unsafe { place(list) }?;
+/// STRUCT and HEAP for the target of `list`.
+unsafe fn change(list: InOut<*mut daos_acl>, change: impl FnOnce(&mut List) -> Result<()>) -> Result<()> {
+    let list = list.get()?;
     // SAFETY: STRUCT for what `list` points to.
-    let mut changed = unsafe { list_of(*list) }?;
+    let mut changed = unsafe { In::new(*list) }.list()?;
     change(&mut changed)?;
     let new = copied(&changed.bytes())?;
     // SAFETY: HEAP for what `list` points to, which is put in its place below.
@@ -183,84 +157,68 @@ unsafe fn change(list: *mut *mut daos_acl, change: impl FnOnce(&mut List) -> Res
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_acl_add_ace(list: *mut *mut daos_acl, entry: *mut daos_ace) -> c_int {
-    answer(ptr::null_mut(), || {
-        // SAFETY: STRUCT for `entry`.
-        let entry = unsafe { entry_of(entry) }?;
-        // SAFETY: STRUCT for `list` and its target, HEAP for the target.
-        unsafe {
-            change(list, |list| {
-                list.put(entry);
-                Ok(())
-            })
-        }
+unsafe extern "C" fn daos_acl_add_ace(list: InOut<*mut daos_acl>, entry: In<daos_ace>) -> c_int {
+    done(|| {
+        let entry = entry.entry()?;
+        let put = |list: &mut List| {
+            list.put(entry);
+            Ok(())
+        };
+        // SAFETY: STRUCT and HEAP for the target of `list`.
+        unsafe { change(list, put) }
     })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_acl_remove_ace(
-    list: *mut *mut daos_acl,
-    kind: c_int,
-    name: *const c_char,
-) -> c_int {
-    answer(ptr::null_mut(), || {
-        // SAFETY: STRING for `name`; STRUCT for `list` and its target, HEAP for the target.
-        unsafe {
-            let (kind, name) = principal(kind, name)?;
-            change(list, |list| list.remove(kind, name))
-        }
+unsafe extern "C" fn daos_acl_remove_ace(list: InOut<*mut daos_acl>, kind: c_int, name: Text) -> c_int {
+    done(|| {
+        let (kind, name) = principal(kind, name)?;
+        // SAFETY: STRUCT and HEAP for the target of `list`.
+        unsafe { change(list, |list| list.remove(kind, name)) }
     })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_acl_validate(list: *mut daos_acl) -> c_int {
-    // SAFETY: STRUCT for `list`.
-    answer(ptr::null_mut(), || unsafe { list_of(list) }?.check(crate::containers::acl::ALL))
+extern "C" fn daos_acl_validate(list: In<daos_acl>) -> c_int {
+    done(|| list.list()?.check(ALL))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_acl_pool_validate(list: *mut daos_acl) -> c_int {
-    // SAFETY: STRUCT for `list`.
-    answer(ptr::null_mut(), || unsafe { list_of(list) }?.check(DAOS_ACL_PERM_POOL_ALL))
+extern "C" fn daos_acl_pool_validate(list: In<daos_acl>) -> c_int {
+    done(|| list.list()?.check(DAOS_ACL_PERM_POOL_ALL))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_acl_cont_validate(list: *mut daos_acl) -> c_int {
-    // SAFETY: STRUCT for `list`.
-    answer(ptr::null_mut(), || unsafe { list_of(list) }?.check(DAOS_ACL_PERM_CONT_ALL))
+extern "C" fn daos_acl_cont_validate(list: In<daos_acl>) -> c_int {
+    done(|| list.list()?.check(DAOS_ACL_PERM_CONT_ALL))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_acl_from_strs(
     texts: *const *const c_char,
     count: usize,
-    list: *mut *mut daos_acl,
+    list: Out<*mut daos_acl>,
 ) -> c_int {
-    answer(ptr::null_mut(), || {
-        // SAFETY: LIST for `texts`, of `count` pointers, and OUT for `list`.
-        let (texts, place) = unsafe { (many(texts, count as u64)?, out(list)?) };
+    done(|| {
+        // SAFETY: LIST for `texts`, of `count` pointers.
+        let (texts, place) = (unsafe { many(texts, count as u64) }?, list.place()?);
         if texts.is_empty() {
             return invalid("an access control list without entries");
         }
         // SAFETY: STRING for each of `texts`.
-        let entries = texts.iter().map(|entry| Entry::parse(unsafe { text(*entry) }?));
-        let made = List::new(entries.collect::<Result<Vec<_>>>()?);
-        made.check(crate::containers::acl::ALL)?;
+        let entries = texts.iter().map(|entry| Entry::parse(unsafe { Text::new(*entry) }.text()?));
+        let made = List::new(entries.collect::<Result<_>>()?);
+        made.check(ALL)?;
         place.set(copied(&made.bytes())?.cast());
         Ok(())
     })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_acl_to_strs(
-    list: *mut daos_acl,
-    texts: *mut *mut *mut c_char,
-    count: *mut usize,
-) -> c_int {
-    answer(ptr::null_mut(), || {
-        // SAFETY: STRUCT for `list`, OUT for `texts` and `count`.
-        let (list, place, count) = unsafe { (list_of(list)?, out(texts)?, out(count)?) };
-        list.check(crate::containers::acl::ALL)?;
+extern "C" fn daos_acl_to_strs(list: In<daos_acl>, texts: Out<*mut *mut c_char>, count: Out<usize>) -> c_int {
+    done(|| {
+        let (list, place, count) = (list.list()?, texts.place()?, count.place()?);
+        list.check(ALL)?;
         let said = list.entries().iter().map(Entry::text).collect::<Result<Vec<_>>>()?;
         // SAFETY: `calloc` takes any numbers; zeros are strings that are not there.
         let made: *mut *mut c_char =
@@ -276,9 +234,8 @@ unsafe extern "C" fn daos_acl_to_strs(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_ace_create(kind: c_int, name: *const c_char) -> *mut daos_ace {
-    // SAFETY: STRING for `name`.
-    let made = unsafe { principal(kind, name) }.and_then(|(kind, name)| match has_name(kind) {
+extern "C" fn daos_ace_create(kind: c_int, name: Text) -> *mut daos_ace {
+    let made = principal(kind, name).and_then(|(kind, name)| match has_name(kind) {
         true if !(1..=DAOS_ACL_MAX_PRINCIPAL_LEN).contains(&name.len()) => {
             invalid("the name of a user or group: 1 to 255 bytes are expected")
         }
@@ -294,47 +251,43 @@ unsafe extern "C" fn daos_ace_free(entry: *mut daos_ace) {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_ace_get_size(entry: *mut daos_ace) -> isize {
-    // SAFETY: STRUCT for `entry`.
-    unsafe { entry_bytes(entry) }.map_or(-DER_INVAL as isize, |bytes| bytes.len() as isize)
+extern "C" fn daos_ace_get_size(entry: In<daos_ace>) -> isize {
+    size_of_bytes(entry.bytes())
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_ace_is_valid(entry: *mut daos_ace) -> bool {
-    // SAFETY: STRUCT for `entry`.
-    unsafe { entry_of(entry) }.is_ok_and(|entry| entry.is_valid())
+extern "C" fn daos_ace_is_valid(entry: In<daos_ace>) -> bool {
+    entry.entry().is_ok_and(|entry| entry.is_valid())
 }
 
 /// The principal of an entry in text form: empty for a user or group without a name, null for an invalid entry.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_ace_get_principal_str(entry: *mut daos_ace) -> *const c_char {
-    // SAFETY: STRUCT for `entry`.
-    let Ok(read) = (unsafe { entry_of(entry) }) else { return ptr::null() };
+extern "C" fn daos_ace_get_principal_str(entry: In<daos_ace>) -> *const c_char {
+    let Ok(read) = entry.entry() else { return ptr::null() };
     match c_int::from(read.kind) {
         DAOS_ACL_OWNER => c"OWNER@".as_ptr(),
         DAOS_ACL_OWNER_GROUP => c"GROUP@".as_ptr(),
         DAOS_ACL_EVERYONE => c"EVERYONE@".as_ptr(),
         _ if read.name.is_empty() => c"".as_ptr(),
         // SAFETY: STRUCT for `entry`, which has a name: `Entry::read` found its bytes behind the head, with a zero at their end.
-        _ => unsafe { entry.byte_add(ENTRY_HEAD) }.cast(),
+        _ => unsafe { entry.as_ptr().byte_add(ENTRY_HEAD) }.cast(),
     }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_ace_from_str(string: *const c_char, entry: *mut *mut daos_ace) -> c_int {
-    answer(ptr::null_mut(), || {
-        // SAFETY: STRING for `string`, OUT for `entry`.
-        let (string, place) = unsafe { (text(string)?, out(entry)?) };
+extern "C" fn daos_ace_from_str(string: Text, entry: Out<*mut daos_ace>) -> c_int {
+    done(|| {
+        let (string, place) = (string.text()?, entry.place()?);
         place.set(copied(&Entry::parse(string)?.bytes())?.cast());
         Ok(())
     })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_ace_to_str(entry: *mut daos_ace, buffer: *mut c_char, size: usize) -> c_int {
-    answer(ptr::null_mut(), || {
-        // SAFETY: STRUCT for `entry`, BUFFER for `buffer`.
-        let (entry, buffer) = unsafe { (entry_of(entry)?, many_mut(buffer.cast::<u8>(), size as u64)?) };
+unsafe extern "C" fn daos_ace_to_str(entry: In<daos_ace>, buffer: *mut c_char, size: usize) -> c_int {
+    done(|| {
+        // SAFETY: BUFFER for `buffer`.
+        let (entry, buffer) = (entry.entry()?, unsafe { many_mut(buffer.cast::<u8>(), size as u64) }?);
         if buffer.is_empty() {
             return invalid("no buffer for the text of an entry");
         }
@@ -345,72 +298,61 @@ unsafe extern "C" fn daos_ace_to_str(entry: *mut daos_ace, buffer: *mut c_char, 
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_cont_get_acl(
-    container: daos_handle_t,
-    list: *mut *mut daos_prop_t,
-    event: *mut daos_event_t,
-) -> c_int {
+extern "C" fn daos_cont_get_acl(container: Handle, list: Out<*mut daos_prop_t>, event: Event) -> c_int {
+    answer(event, || list.fill(|| properties::list_of(&access::PROPERTIES, &access::get(container.cookie)?)))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_cont_overwrite_acl(container: Handle, list: In<daos_acl>, event: Event) -> c_int {
+    answer(event, || access::overwrite(container.cookie, &list.list()?))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_cont_update_acl(container: Handle, list: In<daos_acl>, event: Event) -> c_int {
+    answer(event, || access::update(container.cookie, &list.list()?))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_cont_delete_acl(container: Handle, kind: c_int, name: Text, event: Event) -> c_int {
     answer(event, || {
-        // SAFETY: OUT for `list`.
-        let place = unsafe { out(list) }?;
-        let found = access::get(container.cookie)?;
-        let made = properties::of_numbers(&access::PROPERTIES)?;
-        // SAFETY: `made` was allocated just now.
-        unsafe { properties::fill(made, &found) }?;
-        place.set(made);
-        Ok(())
-    })
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_cont_overwrite_acl(
-    container: daos_handle_t,
-    list: *mut daos_acl,
-    event: *mut daos_event_t,
-) -> c_int {
-    // SAFETY: STRUCT for `list`.
-    answer(event, || access::overwrite(container.cookie, &unsafe { list_of(list) }?))
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_cont_update_acl(
-    container: daos_handle_t,
-    list: *mut daos_acl,
-    event: *mut daos_event_t,
-) -> c_int {
-    // SAFETY: STRUCT for `list`.
-    answer(event, || access::update(container.cookie, &unsafe { list_of(list) }?))
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_cont_delete_acl(
-    container: daos_handle_t,
-    kind: c_int,
-    name: *mut c_char,
-    event: *mut daos_event_t,
-) -> c_int {
-    answer(event, || {
-        // SAFETY: STRING for `name`.
-        let (kind, name) = unsafe { principal(kind, name) }?;
+        let (kind, name) = principal(kind, name)?;
         access::delete(container.cookie, kind, name)
     })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_cont_set_owner(
-    container: daos_handle_t,
-    user: *mut c_char,
-    group: *mut c_char,
-    event: *mut daos_event_t,
-) -> c_int {
-    answer(event, || {
-        let given = |name: *mut c_char| match name.is_null() {
-            true => Ok(None),
-            // SAFETY: STRING for `name`.
-            false => unsafe { text(name) }.map(Some),
-        };
-        access::set_owner(container.cookie, given(user)?, given(group)?)
-    })
+extern "C" fn daos_cont_set_owner(container: Handle, user: Text, group: Text, event: Event) -> c_int {
+    answer(event, || access::set_owner(container.cookie, user.text_or_none()?, group.text_or_none()?))
+}
+
+/// Prints lines on standard output through C's library, which keeps them in order with the program's own output.
+fn print(lines: &[String]) {
+    if let Ok(text) = CString::new(lines.join("\n")) {
+        // SAFETY: a `CString` ends with a NUL, and lives for the call.
+        unsafe { libc::puts(text.as_ptr()) };
+    }
+}
+
+fn line(entry: &Entry, tabs: usize) -> String {
+    // An entry whose alerts differ from its permissions has no text.
+    format!("{}{}", "\t".repeat(tabs), entry.text().unwrap_or_else(|_| format!("{entry:?}")))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_acl_dump(list: In<daos_acl>) {
+    let entries = match list.list() {
+        Ok(list) => list.entries().iter().map(|entry| line(entry, 1)).collect(),
+        Err(_) => vec!["\tno list".to_owned()],
+    };
+    print(&[vec!["Access control list:".to_owned()], entries].concat());
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_ace_dump(entry: In<daos_ace>, tabs: u32) {
+    let tabs = tabs as usize;
+    print(&[entry
+        .entry()
+        .map_or_else(|_| format!("{}no entry", "\t".repeat(tabs)), |entry| line(&entry, tabs))]);
 }
 
 const _: () = assert!(size_of::<daos_acl>() == LIST_HEAD && size_of::<daos_ace>() == ENTRY_HEAD);

@@ -1,16 +1,16 @@
 //! Attributes of containers and of pools.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::{
+    ffi::{c_char, c_int, c_void},
+    sync::Arc,
+};
 
-use super::{answer, key, many, many_mut, place};
+use super::{Event, Handle, InOut, Text, answer, many, many_mut};
 use crate::{
-    abi::{errors::DER_NONEXIST, types::*},
+    abi::errors::DER_NONEXIST,
     containers::{Container, attributes, pools::Pool},
     runtime::error::{Der, Result},
 };
-
-/// Names, and a value for each.
-type Pairs<'a> = (Vec<&'a [u8]>, Vec<&'a [u8]>);
 
 /// The caller's `count` names, each a valid name of an attribute.
 ///
@@ -20,21 +20,22 @@ unsafe fn names<'a>(count: c_int, names: *const *const c_char) -> Result<Vec<&'a
     // SAFETY: LIST for `names`, of `count`.
     let names = unsafe { many(names, u64::try_from(count).unwrap_or(0)) }?;
     // SAFETY: STRING for each of `names`.
-    let names = names.iter().map(|name| unsafe { key(*name) }).collect::<Result<Vec<_>>>()?;
+    let names = names.iter().map(|name| unsafe { Text::new(*name) }.key()).collect::<Result<Vec<_>>>()?;
     attributes::check(&names, &[])?;
     Ok(names)
 }
 
-/// The caller's `count` names, with a value for each.
+/// Sets attributes.
 ///
 /// # Safety
-/// LIST for `first`, `values` and `sizes`, of `count` each: STRINGs, BYTES and their sizes; as long as the result is used.
-unsafe fn pairs<'a>(
+/// LIST for `first`, `values` and `sizes`, of `count` each: STRINGs, BYTES and their sizes.
+unsafe fn set(
+    holder: impl FnOnce() -> Result<Arc<Container>>,
     count: c_int,
     first: *const *const c_char,
     values: *const *const c_void,
     sizes: *const usize,
-) -> Result<Pairs<'a>> {
+) -> Result<()> {
     // SAFETY: LIST for `first` and the STRINGs in it.
     let names = unsafe { names(count, first) }?;
     // SAFETY: LIST for `values` and `sizes`, of as many as there are names.
@@ -44,14 +45,23 @@ unsafe fn pairs<'a>(
     let values = values.map(|(value, size)| unsafe { many(value.cast::<u8>(), *size as u64) });
     let values = values.collect::<Result<Vec<_>>>()?;
     attributes::check(&names, &values)?;
-    Ok((names, values))
+    attributes::set(&*holder()?, &names, &values)
 }
 
-/// Copies the values of names. A value that does not fit is cut off. Without a buffer only its size is reported.
+/// Copies the values of attributes, all of which must exist. A value that does not fit is cut off. Without a buffer only its size is reported.
 ///
 /// # Safety
-/// LIST for `sizes` and `buffers`, of as many as there are values; BUFFER for each of these, of as many bytes as its size says.
-unsafe fn give(values: &[Vec<u8>], buffers: *const *mut c_void, sizes: *mut usize) -> Result<()> {
+/// LIST for `first`, `buffers` and `sizes`, of `count` each: STRINGs, and a BUFFER of as many bytes as its size says.
+unsafe fn get(
+    holder: impl FnOnce() -> Result<Arc<Container>>,
+    count: c_int,
+    first: *const *const c_char,
+    buffers: *const *mut c_void,
+    sizes: *mut usize,
+) -> Result<()> {
+    // SAFETY: LIST for `first` and the STRINGs in it.
+    let names = unsafe { names(count, first) }?;
+    let values = attributes::get(&*holder()?, &names)?;
     // SAFETY: LIST for `sizes`, of as many as there are values.
     let sizes = unsafe { many_mut(sizes, values.len() as u64) }?;
     // SAFETY: LIST for `buffers`, of as many as there are values.
@@ -71,10 +81,9 @@ unsafe fn give(values: &[Vec<u8>], buffers: *const *mut c_void, sizes: *mut usiz
 /// Copies as many whole names as fit, each with a NUL, and reports the size of all.
 ///
 /// # Safety
-/// STRUCT for `size`, BUFFER for `buffer`, of that size.
-unsafe fn give_names(names: &[Vec<u8>], buffer: *mut c_char, size: *mut usize) -> Result<()> {
-    // SAFETY: STRUCT for `size`.
-    let size = unsafe { place(size) }?;
+/// BUFFER for `buffer`, of `size` bytes.
+unsafe fn give_names(names: &[Vec<u8>], buffer: *mut c_char, size: InOut<usize>) -> Result<()> {
+    let size = size.get()?;
     let mut rest = match buffer.is_null() {
         true => &mut [],
         // SAFETY: BUFFER for `buffer`, of `size` bytes.
@@ -94,58 +103,50 @@ unsafe fn give_names(names: &[Vec<u8>], buffer: *mut c_char, size: *mut usize) -
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_cont_set_attr(
-    container: daos_handle_t,
+    container: Handle,
     count: c_int,
     first: *const *const c_char,
     values: *const *const c_void,
     sizes: *const usize,
-    event: *mut daos_event_t,
+    event: Event,
 ) -> c_int {
-    answer(event, || {
-        // SAFETY: LIST for `first`, `values` and `sizes`, of `count` each: STRINGs, BYTES and their sizes.
-        let (names, values) = unsafe { pairs(count, first, values, sizes) }?;
-        attributes::set(&*Container::get(container.cookie)?, &names, &values)
-    })
+    // SAFETY: LIST for `first`, `values` and `sizes`, of `count` each: STRINGs, BYTES and their sizes.
+    answer(event, || unsafe { set(|| Container::get(container.cookie), count, first, values, sizes) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_cont_get_attr(
-    container: daos_handle_t,
+    container: Handle,
     count: c_int,
     first: *const *const c_char,
     buffers: *const *mut c_void,
     sizes: *mut usize,
-    event: *mut daos_event_t,
+    event: Event,
 ) -> c_int {
-    answer(event, || {
-        // SAFETY: LIST for `first` and the STRINGs in it.
-        let names = unsafe { names(count, first) }?;
-        let values = attributes::get(&*Container::get(container.cookie)?, &names)?;
-        // SAFETY: LIST for `buffers` and `sizes`, of `count` each, as there are values; BUFFER for each of `buffers`.
-        unsafe { give(&values, buffers, sizes) }
-    })
+    // SAFETY: LIST for `first`, `buffers` and `sizes`, of `count` each: STRINGs, and a BUFFER of as many bytes as its size says.
+    answer(event, || unsafe { get(|| Container::get(container.cookie), count, first, buffers, sizes) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_cont_list_attr(
-    container: daos_handle_t,
+    container: Handle,
     buffer: *mut c_char,
-    size: *mut usize,
-    event: *mut daos_event_t,
+    size: InOut<usize>,
+    event: Event,
 ) -> c_int {
     answer(event, || {
         let names = attributes::list(&*Container::get(container.cookie)?)?;
-        // SAFETY: BUFFER for `buffer`, of `size` bytes, and STRUCT for `size`.
+        // SAFETY: BUFFER for `buffer`, of `size` bytes.
         unsafe { give_names(&names, buffer, size) }
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_cont_del_attr(
-    container: daos_handle_t,
+    container: Handle,
     count: c_int,
     first: *const *const c_char,
-    event: *mut daos_event_t,
+    event: Event,
 ) -> c_int {
     answer(event, || {
         // SAFETY: LIST for `first` and the STRINGs in it.
@@ -156,61 +157,53 @@ unsafe extern "C" fn daos_cont_del_attr(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_pool_set_attr(
-    pool: daos_handle_t,
+    pool: Handle,
     count: c_int,
     first: *const *const c_char,
     values: *const *const c_void,
     sizes: *const usize,
-    event: *mut daos_event_t,
+    event: Event,
 ) -> c_int {
-    answer(event, || {
-        // SAFETY: LIST for `first`, `values` and `sizes`, of `count` each: STRINGs, BYTES and their sizes.
-        let (names, values) = unsafe { pairs(count, first, values, sizes) }?;
-        attributes::set(&attributes::of_pool(pool.cookie, true)?, &names, &values)
-    })
+    // SAFETY: LIST for `first`, `values` and `sizes`, of `count` each: STRINGs, BYTES and their sizes.
+    answer(event, || unsafe { set(|| attributes::of_pool(pool.cookie, true), count, first, values, sizes) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_pool_get_attr(
-    pool: daos_handle_t,
+    pool: Handle,
     count: c_int,
     first: *const *const c_char,
     buffers: *const *mut c_void,
     sizes: *mut usize,
-    event: *mut daos_event_t,
+    event: Event,
 ) -> c_int {
-    answer(event, || {
-        // SAFETY: LIST for `first` and the STRINGs in it.
-        let names = unsafe { names(count, first) }?;
-        let values = attributes::get(&attributes::of_pool(pool.cookie, false)?, &names)?;
-        // SAFETY: LIST for `buffers` and `sizes`, of `count` each, as there are values; BUFFER for each of `buffers`.
-        unsafe { give(&values, buffers, sizes) }
-    })
+    // SAFETY: LIST for `first`, `buffers` and `sizes`, of `count` each: STRINGs, and a BUFFER of as many bytes as its size says.
+    answer(event, || unsafe { get(|| attributes::of_pool(pool.cookie, false), count, first, buffers, sizes) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_pool_list_attr(
-    pool: daos_handle_t,
+    pool: Handle,
     buffer: *mut c_char,
-    size: *mut usize,
-    event: *mut daos_event_t,
+    size: InOut<usize>,
+    event: Event,
 ) -> c_int {
     answer(event, || {
         let names = match attributes::of_pool(pool.cookie, false) {
             Err(Der(DER_NONEXIST)) => Vec::new(),
-            attributes => attributes::list(&attributes?)?,
+            holder => attributes::list(&*holder?)?,
         };
-        // SAFETY: BUFFER for `buffer`, of `size` bytes, and STRUCT for `size`.
+        // SAFETY: BUFFER for `buffer`, of `size` bytes.
         unsafe { give_names(&names, buffer, size) }
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_pool_del_attr(
-    pool: daos_handle_t,
+    pool: Handle,
     count: c_int,
     first: *const *const c_char,
-    event: *mut daos_event_t,
+    event: Event,
 ) -> c_int {
     answer(event, || {
         // SAFETY: LIST for `first` and the STRINGs in it.
@@ -218,7 +211,7 @@ unsafe extern "C" fn daos_pool_del_attr(
         Pool::get(pool.cookie)?.check_writable()?;
         match attributes::of_pool(pool.cookie, false) {
             Err(Der(DER_NONEXIST)) => Ok(()),
-            attributes => attributes::delete(&attributes?, &names),
+            holder => attributes::delete(&*holder?, &names),
         }
     })
 }

@@ -16,12 +16,12 @@ use std::{
 };
 
 use super::{
-    copied,
-    dfs::mount::{dfs_cont_create, dfs_cont_create_with_label},
-    many, place, place_or_none, properties, text,
+    Handle, In, InOut, Out, Text, copied,
+    dfs::{done, mount},
+    many,
 };
 use crate::{
-    abi::{constants::DAOS_COO_RO, dfs::*, info::daos_prop_t, properties::*, stored::is_uuid, types::*},
+    abi::{constants::DAOS_COO_RO, dfs::*, properties::*, stored::is_uuid, types::*},
     containers::{
         self, Container,
         pools::Pool,
@@ -35,27 +35,16 @@ use crate::{
     runtime::log,
 };
 
-/// Runs a function's body and returns an error number of the system, or 0.
-fn done(act: impl FnOnce() -> Result<()>) -> c_int {
-    super::answer_with(ptr::null_mut(), |Errno(number)| number, act)
-}
-
 fn failed(error: &io::Error, path: &Path) -> Errno {
     log::line("libduns", &format!("{}: {error}", path.display()));
     Errno(error.raw_os_error().unwrap_or(libc::EIO))
 }
 
-/// A path of the caller's.
-///
-/// # Safety
-/// STRING, as long as the result is used.
-unsafe fn path_of<'a>(path: *const c_char) -> Result<&'a CStr> {
-    if path.is_null() {
-        return Err(Errno(libc::EINVAL));
+impl<'a> Text<'a> {
+    /// A path, which is not empty.
+    fn path(self) -> Result<&'a CStr> {
+        self.c_str().filter(|path| !path.is_empty()).ok_or(Errno(libc::EINVAL))
     }
-    // SAFETY: STRING for `path`, which is not null.
-    let path = unsafe { CStr::from_ptr(path) };
-    if path.is_empty() { Err(Errno(libc::EINVAL)) } else { Ok(path) }
 }
 
 fn as_path(path: &CStr) -> &Path {
@@ -127,10 +116,9 @@ fn resolved(path: &Path, is_last_only: bool) -> Result<(u16, Target)> {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn duns_resolve_path(path: *const c_char, attributes: *mut duns_attr_t) -> c_int {
+extern "C" fn duns_resolve_path(path: Text, attributes: InOut<duns_attr_t>) -> c_int {
     done(|| {
-        // SAFETY: STRING for `path`, STRUCT for `attributes`.
-        let (path, attributes) = unsafe { (path_of(path)?, place(attributes)?) };
+        let (path, attributes) = (path.path()?, attributes.get()?);
         attributes.da_sys = ptr::null_mut();
         let (flags, bytes) = (attributes.da_flags, path.to_bytes());
         let without_prefix = attributes.da_no_prefix != 0 || flags & DUNS_NO_PREFIX != 0;
@@ -139,11 +127,8 @@ unsafe extern "C" fn duns_resolve_path(path: *const c_char, attributes: *mut dun
         }
         if flags & DUNS_NO_CHECK_PATH != 0 {
             let target = duns::read(bytes, without_prefix)?;
-            return if target.container.is_some() {
-                tell(&target, attributes)
-            } else {
-                Err(Errno(libc::EINVAL))
-            };
+            target.container.as_ref().ok_or(Errno(libc::EINVAL))?;
+            return tell(&target, attributes);
         }
         let (layout, target) = resolved(as_path(path), flags & DUNS_NO_REVERSE_LOOKUP != 0)?;
         attributes.da_type = layout;
@@ -152,10 +137,10 @@ unsafe extern "C" fn duns_resolve_path(path: *const c_char, attributes: *mut dun
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn duns_parse_attr(value: *mut c_char, size: u64, attributes: *mut duns_attr_t) -> c_int {
+unsafe extern "C" fn duns_parse_attr(value: *mut c_char, size: u64, attributes: InOut<duns_attr_t>) -> c_int {
     done(|| {
-        // SAFETY: BYTES for `value`, STRUCT for `attributes`.
-        let (value, attributes) = unsafe { (many(value.cast::<u8>(), size)?, place(attributes)?) };
+        // SAFETY: BYTES for `value`, as many as `size` says.
+        let (value, attributes) = (unsafe { many(value.cast::<u8>(), size) }?, attributes.get()?);
         let (layout, target) = duns::read_value(value)?;
         attributes.da_type = layout;
         tell(&Target { rest: None, ..target }, attributes)
@@ -166,12 +151,10 @@ unsafe extern "C" fn duns_parse_attr(value: *mut c_char, size: u64, attributes: 
 ///
 /// # Safety
 /// STRUCT for `da_props`.
-unsafe fn create(pool: daos_handle_t, label: Option<&str>, attributes: &mut duns_attr_t) -> Result<()> {
+unsafe fn create(pool: Handle, label: Option<&str>, attributes: &mut duns_attr_t) -> Result<()> {
     let mut uuid = [0; 16];
-    let label = label.map(CString::new).transpose().map_err(|_| Errno(libc::EINVAL))?;
-    let label = label.as_ref().map_or(ptr::null(), |label| label.as_ptr());
-    let number = if u64::from(attributes.da_type) == DAOS_PROP_CO_LAYOUT_POSIX {
-        let mut wanted = dfs_attr_t {
+    if u64::from(attributes.da_type) == DAOS_PROP_CO_LAYOUT_POSIX {
+        let wanted = dfs_attr_t {
             da_id: 0,
             da_chunk_size: attributes.da_chunk_size,
             da_oclass_id: attributes.da_oclass_id,
@@ -181,49 +164,20 @@ unsafe fn create(pool: daos_handle_t, label: Option<&str>, attributes: &mut duns
             da_file_oclass_id: attributes.da_file_oclass_id,
             da_hints: attributes.da_hints,
         };
-        let (uuid, wanted) = (&raw mut uuid, &raw mut wanted);
-        // SAFETY: `label` ends with a NUL or is null; STRUCT for `da_props`; the other places are of this function.
-        unsafe {
-            match label.is_null() {
-                true => dfs_cont_create(pool, uuid, wanted, ptr::null_mut(), ptr::null_mut()),
-                false => {
-                    dfs_cont_create_with_label(pool, label, wanted, uuid, ptr::null_mut(), ptr::null_mut())
-                }
-            }
-        }
+        // SAFETY: STRUCT for `da_props`.
+        let wanted = unsafe { In::new(&raw const wanted) };
+        mount::create(pool, label, wanted, Out::from(&mut uuid), Out::null(), Out::null())?;
     } else {
-        // SAFETY: `label` ends with a NUL or is null; STRUCT for `da_props`.
-        unsafe { plain(pool, label, attributes.da_type, attributes.da_props, &mut uuid) }?;
-        0
-    };
-    if number != 0 {
-        return Err(Errno(number));
+        // SAFETY: STRUCT for `da_props`.
+        let mut wanted = unsafe { InOut::new(attributes.da_props) }.taken()?;
+        wanted.insert(DAOS_PROP_CO_LAYOUT_TYPE, Value::Number(attributes.da_type.into()));
+        check(&wanted)?;
+        uuid = containers::create(pool.cookie, label, &wanted, &[])?;
     }
     attributes.da_cuuid = uuid;
-    if label.is_null() {
+    if label.is_none() {
         put(&uuid_text(&uuid), &mut attributes.da_cont);
     }
-    Ok(())
-}
-
-/// Creates a container other than a file system.
-///
-/// # Safety
-/// STRING for `label`, STRUCT for `given`.
-unsafe fn plain(
-    pool: daos_handle_t,
-    label: *const c_char,
-    layout: u16,
-    given: *mut daos_prop_t,
-    uuid: &mut uuid_t,
-) -> Result<()> {
-    // SAFETY: STRUCT for `given`.
-    let mut wanted = unsafe { properties::taken(given) }?;
-    wanted.insert(DAOS_PROP_CO_LAYOUT_TYPE, Value::Number(layout.into()));
-    check(&wanted)?;
-    // SAFETY: STRING for `label`.
-    let label = if label.is_null() { None } else { Some(unsafe { text(label) }?) };
-    *uuid = containers::create(pool.cookie, label, &wanted, &[])?;
     Ok(())
 }
 
@@ -262,14 +216,9 @@ impl Drop for Made {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn duns_create_path(
-    pool: daos_handle_t,
-    path: *const c_char,
-    attributes: *mut duns_attr_t,
-) -> c_int {
+extern "C" fn duns_create_path(pool: Handle, path: Text, attributes: InOut<duns_attr_t>) -> c_int {
     done(|| {
-        // SAFETY: STRING for `path`, STRUCT for `attributes`.
-        let (path, attributes) = unsafe { (path_of(path)?, place(attributes)?) };
+        let (path, attributes) = (path.path()?, attributes.get()?);
         let without_prefix = attributes.da_no_prefix != 0 || attributes.da_flags & DUNS_NO_PREFIX != 0;
         if let Some(target) = duns::direct(path.to_bytes(), without_prefix) {
             let Some(container) = &target.container else { return Err(Errno(libc::EINVAL)) };
@@ -295,14 +244,9 @@ unsafe extern "C" fn duns_create_path(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn duns_link_cont(
-    pool: daos_handle_t,
-    container: *const c_char,
-    path: *const c_char,
-) -> c_int {
+extern "C" fn duns_link_cont(pool: Handle, container: Text, path: Text) -> c_int {
     done(|| {
-        // SAFETY: STRING for `path` and `container`.
-        let (path, name) = unsafe { (path_of(path)?, text(container)?) };
+        let (path, name) = (path.path()?, container.text()?);
         let uuid = Pool::get(pool.cookie)?.uuid();
         let handle = containers::open(pool.cookie, name, DAOS_COO_RO)?;
         let opened = Container::get(handle).and_then(|container| {
@@ -322,10 +266,9 @@ unsafe extern "C" fn duns_link_cont(
 
 /// Removes the path and its container, which must be of this pool. A container that cannot be removed keeps its path.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn duns_destroy_path(pool: daos_handle_t, path: *const c_char) -> c_int {
+extern "C" fn duns_destroy_path(pool: Handle, path: Text) -> c_int {
     done(|| {
-        // SAFETY: STRING for `path`.
-        let path = unsafe { path_of(path) }?;
+        let path = path.path()?;
         let connected = Pool::get(pool.cookie)?;
         let (layout, target) = match duns::direct(path.to_bytes(), false) {
             Some(target) => (None, target),
@@ -357,23 +300,21 @@ unsafe extern "C" fn duns_destroy_path(pool: daos_handle_t, path: *const c_char)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn duns_set_sys_name(attributes: *mut duns_attr_t, name: *const c_char) -> c_int {
+extern "C" fn duns_set_sys_name(attributes: InOut<duns_attr_t>, name: Text) -> c_int {
     done(|| {
-        // SAFETY: STRUCT for `attributes`, STRING for `name`.
-        let (attributes, name) = unsafe { (place(attributes)?, path_of(name)?) };
+        let (attributes, name) = (attributes.get()?, name.path()?);
         attributes.da_sys = copied(name.to_bytes_with_nul())?.cast();
         Ok(())
     })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn duns_destroy_attr(attributes: *mut duns_attr_t) {
-    // SAFETY: STRUCT for `attributes`, HEAP for the strings in it, which `tell` and `duns_set_sys_name` allocate.
+unsafe extern "C" fn duns_destroy_attr(attributes: InOut<duns_attr_t>) {
+    let Some(attributes) = attributes.or_none() else { return };
+    // SAFETY: HEAP for the strings in `attributes`, which `tell` and `duns_set_sys_name` allocate.
     unsafe {
-        if let Some(attributes) = place_or_none(attributes) {
-            libc::free(attributes.da_rel_path.cast());
-            libc::free(attributes.da_sys.cast());
-            (attributes.da_rel_path, attributes.da_sys) = (ptr::null_mut(), ptr::null_mut());
-        }
+        libc::free(attributes.da_rel_path.cast());
+        libc::free(attributes.da_sys.cast());
     }
+    (attributes.da_rel_path, attributes.da_sys) = (ptr::null_mut(), ptr::null_mut());
 }

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{answer, answer_handle, answer_into, outs};
+use super::{Event, Handle, Out, done, outs};
 use crate::{
     abi::{constants::*, errors::DER_INVAL, types::*},
     runtime::{
@@ -23,7 +23,7 @@ use crate::{
 pub(super) unsafe fn end(ended: Ended) {
     let mut next = Some(ended);
     while let Some((address, number)) = next {
-        let event: *mut daos_event_t = ptr::with_exposed_provenance_mut(address);
+        let event: Event = ptr::with_exposed_provenance_mut(address);
         let result = events::take_callbacks(address).into_iter().fold(
             number,
             |result, Callback { call, argument }| {
@@ -44,23 +44,22 @@ fn time(timeout: i64) -> Option<Duration> {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_eq_create(queue: *mut daos_handle_t) -> c_int {
-    // SAFETY: OUT for `queue`.
-    unsafe { answer_handle(ptr::null_mut(), queue, events::create_queue) }
+extern "C" fn daos_eq_create(queue: Out<Handle>) -> c_int {
+    done(|| queue.open(events::create_queue))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn daos_eq_destroy(queue: daos_handle_t, flags: c_int) -> c_int {
-    answer(ptr::null_mut(), || events::destroy_queue(queue.cookie, flags & DAOS_EQ_DESTROY_FORCE != 0))
+extern "C" fn daos_eq_destroy(queue: Handle, flags: c_int) -> c_int {
+    done(|| events::destroy_queue(queue.cookie, flags & DAOS_EQ_DESTROY_FORCE != 0))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_eq_poll(
-    queue: daos_handle_t,
+    queue: Handle,
     wait_running: c_int,
     timeout: i64,
     count: u32,
-    found: *mut *mut daos_event_t,
+    found: *mut Event,
 ) -> c_int {
     if found.is_null() {
         return -DER_INVAL;
@@ -76,7 +75,7 @@ unsafe extern "C" fn daos_eq_poll(
 ///
 /// # Safety
 /// LIST, for `places`, of as many as there are events.
-unsafe fn give_events(events: &[events::Address], places: *mut *mut daos_event_t) -> c_int {
+unsafe fn give_events(events: &[events::Address], places: *mut Event) -> c_int {
     // SAFETY: LIST for `places`, of as many as there are events.
     if let Ok(places) = unsafe { outs(places, events.len() as u64) } {
         places
@@ -88,12 +87,7 @@ unsafe fn give_events(events: &[events::Address], places: *mut *mut daos_event_t
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_eq_query(
-    queue: daos_handle_t,
-    what: c_int,
-    count: u32,
-    found: *mut *mut daos_event_t,
-) -> c_int {
+unsafe extern "C" fn daos_eq_query(queue: Handle, what: c_int, count: u32, found: *mut Event) -> c_int {
     match events::query(queue.cookie, what & DAOS_EQR_COMPLETED != 0, what & DAOS_EQR_WAITING != 0) {
         Err(Der(number)) => -number,
         // A call without space asks for their number only.
@@ -104,12 +98,8 @@ unsafe extern "C" fn daos_eq_query(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_event_init(
-    event: *mut daos_event_t,
-    queue: daos_handle_t,
-    parent: *mut daos_event_t,
-) -> c_int {
-    answer(ptr::null_mut(), || {
+unsafe extern "C" fn daos_event_init(event: Event, queue: Handle, parent: Event) -> c_int {
+    done(|| {
         if event.is_null() {
             return invalid("a null pointer for an event");
         }
@@ -121,19 +111,18 @@ unsafe extern "C" fn daos_event_init(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn daos_event_fini(event: *mut daos_event_t) -> c_int {
-    answer(ptr::null_mut(), || events::fini(event.addr()))
+extern "C" fn daos_event_fini(event: Event) -> c_int {
+    done(|| events::fini(event.addr()))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_event_test(event: *mut daos_event_t, timeout: i64, flag: *mut bool) -> c_int {
-    // SAFETY: OUT for `flag`.
-    unsafe { answer_into(ptr::null_mut(), flag, || events::test(event.addr(), time(timeout))) }
+extern "C" fn daos_event_test(event: Event, timeout: i64, flag: Out<bool>) -> c_int {
+    done(|| flag.fill(|| events::test(event.addr(), time(timeout))))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_event_parent_barrier(event: *mut daos_event_t) -> c_int {
-    answer(ptr::null_mut(), || {
+unsafe extern "C" fn daos_event_parent_barrier(event: Event) -> c_int {
+    done(|| {
         if let Some(ended) = events::barrier(event.addr())? {
             // SAFETY: EVENT for `event`, which `barrier` has found initialised.
             unsafe { end(ended) };
@@ -145,11 +134,11 @@ unsafe extern "C" fn daos_event_parent_barrier(event: *mut daos_event_t) -> c_in
 /// The thread whose call ends the event runs the callback, before that call returns.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_event_register_comp_cb(
-    event: *mut daos_event_t,
+    event: Event,
     call: daos_event_comp_cb_t,
     argument: *mut c_void,
 ) -> c_int {
-    answer(ptr::null_mut(), || match call {
+    done(|| match call {
         None => invalid("a null pointer for a function"),
         Some(call) => {
             events::register(event.addr(), Callback { call, argument: argument.expose_provenance() })
@@ -158,13 +147,13 @@ unsafe extern "C" fn daos_event_register_comp_cb(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn daos_event_next(parent: *mut daos_event_t, child: *mut daos_event_t) -> *mut daos_event_t {
+extern "C" fn daos_event_next(parent: Event, child: Event) -> Event {
     let child = (!child.is_null()).then(|| child.addr());
     events::next(parent.addr(), child).map_or(ptr::null_mut(), ptr::with_exposed_provenance_mut)
 }
 
 /// No call can be aborted.
 #[unsafe(no_mangle)]
-extern "C" fn daos_event_abort(_event: *mut daos_event_t) -> c_int {
+extern "C" fn daos_event_abort(_event: Event) -> c_int {
     0
 }

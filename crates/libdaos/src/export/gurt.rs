@@ -7,7 +7,7 @@ use std::{
     ptr,
 };
 
-use super::{out, place_or_none, second_name, text};
+use super::{InOut, Out, Text, second_name};
 use crate::{
     abi::{errors::*, info::d_rank_list_t, types::*},
     transactions::epochs,
@@ -69,9 +69,8 @@ unsafe extern "C" fn d_realpath(path: *const c_char, resolved: *mut c_char) -> *
 
 /// Whether an environment variable is set to a value other than the number 0.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn d_getenv_bool(name: *const c_char, value: *mut bool) -> c_int {
-    // SAFETY: STRING for `name`, OUT for `value`.
-    let (Ok(name), Ok(value)) = (unsafe { (text(name), out(value)) }) else { return -DER_INVAL };
+extern "C" fn d_getenv_bool(name: Text, value: Out<bool>) -> c_int {
+    let (Ok(name), Ok(value)) = (name.text(), value.place()) else { return -DER_INVAL };
     let Some(given) = std::env::var_os(name) else { return -DER_NONEXIST };
     let is_zero = given.to_str().is_some_and(|given| given.trim_start().parse() == Ok(0_i64));
     value.set(!is_zero);
@@ -80,9 +79,8 @@ unsafe extern "C" fn d_getenv_bool(name: *const c_char, value: *mut bool) -> c_i
 
 /// A list with space for `count` buffers, without the buffers.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_sgl_init(list: *mut d_sg_list_t, count: u32) -> c_int {
-    // SAFETY: OUT for `list`.
-    let Ok(list) = (unsafe { out(list) }) else { return -DER_INVAL };
+extern "C" fn daos_sgl_init(list: Out<d_sg_list_t>, count: u32) -> c_int {
+    let Ok(list) = list.place() else { return -DER_INVAL };
     let vectors = match count {
         0 => ptr::null_mut(),
         count => d_calloc(count as usize, size_of::<d_iov_t>()).cast::<d_iov_t>(),
@@ -96,9 +94,8 @@ unsafe extern "C" fn daos_sgl_init(list: *mut d_sg_list_t, count: u32) -> c_int 
 
 /// Frees a list of `daos_sgl_init`, on request with its buffers.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_sgl_fini(list: *mut d_sg_list_t, with_buffers: bool) -> c_int {
-    // SAFETY: STRUCT for `list`.
-    let Some(list) = (unsafe { place_or_none(list) }) else { return 0 };
+unsafe extern "C" fn daos_sgl_fini(list: InOut<d_sg_list_t>, with_buffers: bool) -> c_int {
+    let Some(list) = list.or_none() else { return 0 };
     if list.sg_iovs.is_null() {
         return 0;
     }
@@ -162,30 +159,27 @@ extern "C" fn d_unixnsec2hlc(nanoseconds: u64) -> u64 {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn d_hlc2timespec(epoch: u64, time: *mut libc::timespec) -> c_int {
+extern "C" fn d_hlc2timespec(epoch: u64, time: Out<libc::timespec>) -> c_int {
     let unix = d_hlc2unixnsec(epoch);
-    // SAFETY: OUT for `time`.
-    let Ok(time) = (unsafe { out(time) }) else { return -DER_INVAL };
+    let Ok(time) = time.place() else { return -DER_INVAL };
     let (tv_sec, tv_nsec) = ((unix / NANOSECONDS) as i64, (unix % NANOSECONDS) as i64);
     time.set(libc::timespec { tv_sec, tv_nsec });
     0
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn d_timespec2hlc(time: libc::timespec, epoch: *mut u64) -> c_int {
-    // SAFETY: OUT for `epoch`.
-    let Ok(epoch) = (unsafe { out(epoch) }) else { return -DER_INVAL };
+extern "C" fn d_timespec2hlc(time: libc::timespec, epoch: Out<u64>) -> c_int {
+    let Ok(epoch) = epoch.place() else { return -DER_INVAL };
     let seconds = (time.tv_sec as u64).wrapping_sub(epochs::BEGIN);
     epoch.set(d_nsec2hlc(seconds.wrapping_mul(NANOSECONDS).wrapping_add(time.tv_nsec as u64)));
     0
 }
 
-second_name! { daos_hlc2timespec = d_hlc2timespec(epoch: u64, time: *mut libc::timespec) }
+second_name! { daos_hlc2timespec = d_hlc2timespec(epoch: u64, time: Out<libc::timespec>) }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_hlc2timestamp(epoch: u64, seconds: *mut libc::time_t) -> c_int {
-    // SAFETY: OUT for `seconds`.
-    let Ok(seconds) = (unsafe { out(seconds) }) else { return -DER_INVAL };
+extern "C" fn daos_hlc2timestamp(epoch: u64, seconds: Out<libc::time_t>) -> c_int {
+    let Ok(seconds) = seconds.place() else { return -DER_INVAL };
     seconds.set((d_hlc2unixnsec(epoch) / NANOSECONDS) as i64);
     0
 }

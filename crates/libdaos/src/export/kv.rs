@@ -1,79 +1,77 @@
 //! Maps.
 
 use std::{
-    ffi::{c_char, c_int, c_uint, c_void},
+    ffi::{c_int, c_uint, c_void},
     ptr,
 };
 
-use super::{answer, answer_handle, halves, key, listing, many, place};
+use super::{Event, Handle, InOut, Out, Text, answer, halves, listing, many};
 use crate::{
     abi::{errors::*, types::*},
-    objects::{self, arrays, kv},
-    runtime::error::Der,
+    objects::{self, Object, arrays, kv},
+    runtime::error::{Der, Result},
+    transactions::scope::Scope,
 };
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_kv_open(
-    container: daos_handle_t,
-    id: daos_obj_id_t,
-    mode: c_uint,
-    handle: *mut daos_handle_t,
-    event: *mut daos_event_t,
-) -> c_int {
-    // SAFETY: OUT for `handle`.
-    unsafe { answer_handle(event, handle, || objects::open_map(container.cookie, halves(id), mode)) }
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn daos_kv_close(map: daos_handle_t, event: *mut daos_event_t) -> c_int {
-    answer(event, || arrays::close_object(map.cookie))
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn daos_kv_destroy(
-    map: daos_handle_t,
-    transaction: daos_handle_t,
-    event: *mut daos_event_t,
-) -> c_int {
+/// Runs an operation on a map.
+fn on(event: Event, map: Handle, tx: Handle, act: impl FnOnce(&Object, &Scope) -> Result<()>) -> c_int {
     answer(event, || {
-        let (map, scope) = objects::map_in(map.cookie, transaction.cookie)?;
-        kv::destroy(&map, &scope)
+        let (map, scope) = objects::map_in(map.cookie, tx.cookie)?;
+        act(&map, &scope)
     })
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn daos_kv_open(
+    container: Handle,
+    id: daos_obj_id_t,
+    mode: c_uint,
+    handle: Out<Handle>,
+    event: Event,
+) -> c_int {
+    answer(event, || handle.open(|| objects::open_map(container.cookie, halves(id), mode)))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_kv_close(map: Handle, event: Event) -> c_int {
+    answer(event, || arrays::close_object(map.cookie))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_kv_destroy(map: Handle, tx: Handle, event: Event) -> c_int {
+    on(event, map, tx, kv::destroy)
+}
+
+#[unsafe(no_mangle)]
 unsafe extern "C" fn daos_kv_put(
-    map: daos_handle_t,
-    transaction: daos_handle_t,
+    map: Handle,
+    tx: Handle,
     flags: u64,
-    name: *const c_char,
+    name: Text,
     size: u64,
     value: *const c_void,
-    event: *mut daos_event_t,
+    event: Event,
 ) -> c_int {
-    answer(event, || {
-        let (map, scope) = objects::map_in(map.cookie, transaction.cookie)?;
-        // SAFETY: STRING for `name`, BYTES for `value`.
-        let (name, value) = unsafe { (key(name)?, many(value.cast::<u8>(), size)?) };
-        kv::put(&map, &scope, flags, name, value)
+    on(event, map, tx, |map, scope| {
+        // SAFETY: BYTES for `value`.
+        let (name, value) = (name.key()?, unsafe { many(value.cast::<u8>(), size) }?);
+        kv::put(map, scope, flags, name, value)
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_kv_get(
-    map: daos_handle_t,
-    transaction: daos_handle_t,
+    map: Handle,
+    tx: Handle,
     flags: u64,
-    name: *const c_char,
-    size: *mut u64,
+    name: Text,
+    size: InOut<u64>,
     value: *mut c_void,
-    event: *mut daos_event_t,
+    event: Event,
 ) -> c_int {
-    answer(event, || {
-        let (map, scope) = objects::map_in(map.cookie, transaction.cookie)?;
-        // SAFETY: STRING for `name`, STRUCT for `size`.
-        let (name, size) = unsafe { (key(name)?, place(size)?) };
-        let found = kv::get(&map, &scope, flags, name)?.unwrap_or_default();
+    on(event, map, tx, |map, scope| {
+        let (name, size) = (name.key()?, size.get()?);
+        let found = kv::get(map, scope, flags, name)?.unwrap_or_default();
         let capacity = std::mem::replace(size, found.len() as u64);
         // A call without a buffer asks for the size only.
         if value.is_null() || capacity == 0 {
@@ -89,37 +87,23 @@ unsafe extern "C" fn daos_kv_get(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_kv_remove(
-    map: daos_handle_t,
-    transaction: daos_handle_t,
-    flags: u64,
-    name: *const c_char,
-    event: *mut daos_event_t,
-) -> c_int {
-    answer(event, || {
-        let (map, scope) = objects::map_in(map.cookie, transaction.cookie)?;
-        // SAFETY: STRING for `name`.
-        kv::remove(&map, &scope, flags, unsafe { key(name) }?)
-    })
+extern "C" fn daos_kv_remove(map: Handle, tx: Handle, flags: u64, name: Text, event: Event) -> c_int {
+    on(event, map, tx, |map, scope| kv::remove(map, scope, flags, name.key()?))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_kv_list(
-    map: daos_handle_t,
-    transaction: daos_handle_t,
-    count: *mut u32,
+    map: Handle,
+    tx: Handle,
+    count: InOut<u32>,
     descriptions: *mut daos_key_desc_t,
-    list: *mut d_sg_list_t,
-    anchor: *mut daos_anchor_t,
-    event: *mut daos_event_t,
+    list: InOut<d_sg_list_t>,
+    anchor: InOut<daos_anchor_t>,
+    event: Event,
 ) -> c_int {
-    answer(event, || {
-        let (map, scope) = objects::map_in(map.cookie, transaction.cookie)?;
-        // SAFETY: STRUCT for `count`, `list` and `anchor`, LIST for `descriptions`, of `count`.
-        unsafe {
-            listing::keys(count, descriptions, list, anchor, |anchor, limit| {
-                kv::list(&map, &scope, anchor, limit)
-            })
-        }
+    on(event, map, tx, |map, scope| {
+        let page = |from: &_, limit| kv::list(map, scope, from, limit);
+        // SAFETY: LIST for `descriptions`, of `count`; BUFFER for the vectors of `list`.
+        unsafe { listing::keys(count, descriptions, list, anchor, page) }
     })
 }

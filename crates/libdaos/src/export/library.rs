@@ -4,20 +4,21 @@ use std::ffi::{CStr, CString, c_char, c_int};
 
 use isotach_object::ObjectClass;
 
-use super::{answer, text};
+use super::{Text, done};
 use crate::{
     abi::{classes::OC_RP_XSF, errors},
     containers::{pools, redundancy::COPIES_MAX},
+    runtime::locked,
 };
 
 #[unsafe(no_mangle)]
 extern "C" fn daos_init() -> c_int {
-    answer(std::ptr::null_mut(), pools::init)
+    done(pools::init)
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn daos_fini() -> c_int {
-    answer(std::ptr::null_mut(), pools::fini)
+    done(pools::fini)
 }
 
 /// Does nothing: the next call of a child process notices the fork. The child opens its pools and containers anew.
@@ -42,22 +43,21 @@ extern "C" fn d_errdesc(number: c_int) -> *const c_char {
 fn leaked(text: &'static str) -> *const c_char {
     use std::{
         collections::HashMap,
-        sync::{LazyLock, Mutex, PoisonError},
+        sync::{LazyLock, Mutex},
     };
     static TEXTS: LazyLock<Mutex<HashMap<&'static str, &'static CStr>>> = LazyLock::new(Mutex::default);
-    let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut texts = locked(&TEXTS);
     let make = || &*Box::leak(CString::new(text).unwrap_or_default().into_boxed_c_str());
     texts.entry(text).or_insert_with(make).as_ptr()
 }
 
 /// The number of the object class with a name, or 0.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_oclass_name2id(name: *const c_char) -> c_int {
-    // SAFETY: STRING for `name`.
-    let Ok(name) = (unsafe { text(name) }) else { return 0 };
-    match name {
-        COPIES_MAX => OC_RP_XSF as c_int,
-        _ => name.parse::<ObjectClass>().map_or(0, |class| class.id() as c_int),
+extern "C" fn daos_oclass_name2id(name: Text) -> c_int {
+    match name.text() {
+        Err(_) => 0,
+        Ok(COPIES_MAX) => OC_RP_XSF as c_int,
+        Ok(name) => name.parse::<ObjectClass>().map_or(0, |class| class.id() as c_int),
     }
 }
 

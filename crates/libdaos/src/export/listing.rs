@@ -5,8 +5,9 @@ use std::ptr;
 use isotach_object::{Anchor, Page};
 
 use super::{
+    InOut,
     anchors::{pack, unpacked},
-    many_mut, place, vectors,
+    many_mut,
 };
 use crate::{
     abi::{constants::*, errors::*, types::*},
@@ -16,16 +17,15 @@ use crate::{
 /// Lists a page of keys for `daos_kv_list` and the like: at most `count`, and as many as fit into the buffers of `list`.
 ///
 /// # Safety
-/// STRUCT for `count`, `list` and `anchor`, LIST for `descriptions`, of `count`.
+/// LIST for `descriptions`, of `count`; BUFFER for the vectors of `list`.
 pub(super) unsafe fn keys(
-    count: *mut u32,
+    count: InOut<u32>,
     descriptions: *mut daos_key_desc_t,
-    list: *mut d_sg_list_t,
-    anchor: *mut daos_anchor_t,
+    list: InOut<d_sg_list_t>,
+    anchor: InOut<daos_anchor_t>,
     page: impl Fn(&Anchor, usize) -> Result<Page>,
 ) -> Result<()> {
-    // SAFETY: STRUCT for `count`, `anchor` and `list`.
-    let (count, anchor, vectors) = unsafe { (place(count)?, place(anchor)?, vectors(list)?) };
+    let (count, anchor, vectors) = (count.get()?, anchor.get()?, list.vectors()?);
     // SAFETY: LIST for `descriptions`, of `count`.
     let descriptions = unsafe { many_mut(descriptions, (*count).into()) }?;
     if descriptions.is_empty() {
@@ -50,8 +50,9 @@ pub(super) unsafe fn keys(
         *description = daos_key_desc_t { kd_key_len: key.len() as u64, ..Default::default() };
         bytes.extend_from_slice(key);
     }
+    vectors.iter_mut().for_each(|vector| vector.iov_len = 0);
     // SAFETY: BUFFER for each of `vectors`.
-    unsafe { scatter(&bytes, vectors) };
+    unsafe { scatter(0, &bytes, vectors) };
     *count = page.len() as u32;
     pack(page.next(), anchor);
     Ok(())
@@ -82,21 +83,11 @@ pub(super) fn fitting<E>(
     }
 }
 
-/// Copies bytes into vectors, one after the other, which are large enough.
+/// Copies bytes into vectors, one after the other, which are large enough, from a position on. The bytes before it count as filled.
 ///
 /// # Safety
 /// BUFFER for each vector.
-pub(super) unsafe fn scatter(bytes: &[u8], vectors: &mut [d_iov_t]) {
-    vectors.iter_mut().for_each(|vector| vector.iov_len = 0);
-    // SAFETY: BUFFER for each of `vectors`.
-    unsafe { scatter_at(0, bytes, vectors) };
-}
-
-/// As [`scatter`], from a position on. The bytes before it count as filled.
-///
-/// # Safety
-/// BUFFER for each vector.
-pub(super) unsafe fn scatter_at(position: u64, mut bytes: &[u8], vectors: &mut [d_iov_t]) {
+pub(super) unsafe fn scatter(position: u64, mut bytes: &[u8], vectors: &mut [d_iov_t]) {
     let mut skip = position;
     for vector in vectors {
         let from = skip.min(vector.iov_buf_len);

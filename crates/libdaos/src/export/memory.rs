@@ -39,85 +39,230 @@ unsafe impl<T> Plain for *mut T {}
 // SAFETY: as for the other pointers.
 unsafe impl<T> Plain for *const T {}
 
-/// A string of the caller's.
-///
-/// # Safety
-/// STRING, as long as the result is used.
-pub(super) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str> {
-    if text.is_null() {
-        return invalid("a null pointer for a string");
+/// A string of the caller's (STRING), or null.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub(super) struct Text<'a>(*const c_char, PhantomData<&'a CStr>);
+
+impl<'a> Text<'a> {
+    /// # Safety
+    /// STRING, as long as the result is used.
+    pub(super) unsafe fn new(text: *const c_char) -> Self {
+        Self(text, PhantomData)
     }
-    // SAFETY: STRING for `text`, which is not null.
-    match unsafe { CStr::from_ptr(text) }.to_str() {
-        Ok(text) => Ok(text),
-        Err(_) => invalid("a string that is not UTF-8"),
+
+    pub(super) fn c_str(self) -> Option<&'a CStr> {
+        // SAFETY: STRING by the type of the parameter, which is not null.
+        (!self.0.is_null()).then(|| unsafe { CStr::from_ptr(self.0) })
+    }
+
+    pub(super) fn bytes_or_none(self) -> Option<&'a [u8]> {
+        self.c_str().map(CStr::to_bytes)
+    }
+
+    pub(super) fn key(self) -> Result<&'a [u8]> {
+        self.bytes_or_none().map_or_else(|| invalid("a null pointer for a key"), Ok)
+    }
+
+    pub(super) fn text_or_none(self) -> Result<Option<&'a str>> {
+        self.c_str().map(CStr::to_str).transpose().or_else(|_| invalid("a string that is not UTF-8"))
+    }
+
+    pub(super) fn text(self) -> Result<&'a str> {
+        self.text_or_none()?.map_or_else(|| invalid("a null pointer for a string"), Ok)
     }
 }
 
-/// The bytes of a string of the caller's.
-///
-/// # Safety
-/// STRING, as long as the result is used.
-pub(super) unsafe fn key<'a>(text: *const c_char) -> Result<&'a [u8]> {
-    if text.is_null() {
-        return invalid("a null pointer for a key");
+/// A value of the caller's that is only read (STRUCT), or null.
+#[repr(transparent)]
+pub(super) struct In<'a, T>(*const T, PhantomData<&'a T>);
+
+impl<T> Clone for In<'_, T> {
+    fn clone(&self) -> Self {
+        *self
     }
-    // SAFETY: STRING for `text`, which is not null.
-    Ok(unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
-/// A value of the caller's that is read, or read and written. For one that is only written there is [`out`].
-///
-/// # Safety
-/// STRUCT, as long as the result is used.
-pub(super) unsafe fn place<'a, T: Plain>(place: *mut T) -> Result<&'a mut T> {
-    // SAFETY: STRUCT for `place`, and any bytes are a value.
-    unsafe { place_or_none(place) }.map_or_else(|| invalid("a null pointer for a result"), Ok)
+impl<T> Copy for In<'_, T> {}
+
+impl<'a, T: Plain> In<'a, T> {
+    /// # Safety
+    /// STRUCT, as long as the result is used.
+    pub(super) unsafe fn new(value: *const T) -> Self {
+        Self(value, PhantomData)
+    }
+
+    pub(super) fn or_none(self) -> Option<&'a T> {
+        // SAFETY: STRUCT by the type of the parameter, and any bytes are a value.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// The address, for what follows a head.
+    pub(super) fn as_ptr(self) -> *const T {
+        self.0
+    }
 }
 
-/// As [`place`], for a pointer that may be null.
-///
-/// # Safety
-/// STRUCT, as long as the result is used.
-pub(super) unsafe fn place_or_none<'a, T: Plain>(place: *mut T) -> Option<&'a mut T> {
-    // SAFETY: STRUCT for `place`, and any bytes are a value.
-    unsafe { place.as_mut() }
+/// A value of the caller's that is read and written (STRUCT), or null. For one that is only written there is [`Out`].
+#[repr(transparent)]
+pub(super) struct InOut<'a, T>(*mut T, PhantomData<&'a mut T>);
+
+impl<'a, T: Plain> InOut<'a, T> {
+    /// # Safety
+    /// STRUCT, as long as the result is used.
+    pub(super) unsafe fn new(value: *mut T) -> Self {
+        Self(value, PhantomData)
+    }
+
+    pub(super) fn is_null(&self) -> bool {
+        self.0.is_null()
+    }
+
+    /// The same value, where it is only read.
+    pub(super) fn as_in(&self) -> In<'_, T> {
+        In(self.0, PhantomData)
+    }
+
+    /// The same value, for a part of a function.
+    pub(super) fn reborrow(&mut self) -> InOut<'_, T> {
+        InOut(self.0, PhantomData)
+    }
+
+    pub(super) fn or_none(self) -> Option<&'a mut T> {
+        // SAFETY: STRUCT by the type of the parameter, and any bytes are a value. Only this owned pointer leads there.
+        unsafe { self.0.as_mut() }
+    }
+
+    pub(super) fn get(self) -> Result<&'a mut T> {
+        self.or_none().map_or_else(|| invalid("a null pointer for a result"), Ok)
+    }
 }
 
-/// As [`place_or_none`], for a value that is only read.
-///
-/// # Safety
-/// STRUCT, as long as the result is used.
-pub(super) unsafe fn value_or_none<'a, T: Plain>(value: *const T) -> Option<&'a T> {
-    // SAFETY: STRUCT for `value`, and any bytes are a value.
-    unsafe { value.as_ref() }
+impl<'a, T> From<&'a mut T> for InOut<'a, T> {
+    fn from(value: &'a mut T) -> Self {
+        Self(value, PhantomData)
+    }
 }
 
-/// A place of the caller's for a result. Its former content is never read, and need not be a value.
-pub(super) struct Out<'a, T>(NonNull<T>, PhantomData<&'a mut MaybeUninit<T>>);
+impl<'a> InOut<'a, d_sg_list_t> {
+    /// The vectors of a list.
+    pub(super) fn vectors(self) -> Result<&'a mut [d_iov_t]> {
+        let list = self.get()?;
+        // SAFETY: STRUCT for the list by the type of the parameter, so LIST for `sg_iovs`, whose count is `sg_nr`.
+        unsafe { many_mut(list.sg_iovs, list.sg_nr.into()) }
+    }
+}
 
-impl<T> Out<'_, T> {
+impl InOut<'_, d_iov_t> {
+    /// Copies bytes into a vector. Without a buffer, only reports their number.
+    pub(super) fn give(self, bytes: &[u8]) -> Result<()> {
+        let vector = self.get()?;
+        let length = bytes.len() as u64;
+        if !vector.iov_buf.is_null() {
+            if vector.iov_buf_len < length {
+                vector.iov_buf_len = length;
+                return Err(Der(DER_TRUNC));
+            }
+            // SAFETY: BUFFER for `iov_buf`, whose `iov_buf_len` bytes are no fewer than `bytes`, which are of this library.
+            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), vector.iov_buf.cast(), bytes.len()) };
+            vector.iov_len = length;
+        }
+        vector.iov_buf_len = length;
+        Ok(())
+    }
+}
+
+impl<'a> In<'a, daos_key_t> {
+    /// The bytes of a key.
+    pub(super) fn key(self) -> Result<&'a [u8]> {
+        match self.or_none() {
+            // SAFETY: STRUCT for the key by the type of the parameter, so BYTES for `iov_buf`, as many as `iov_len` says.
+            Some(key) => unsafe { many(key.iov_buf.cast::<u8>(), key.iov_len) },
+            None => invalid("a null pointer for a key"),
+        }
+    }
+}
+
+/// A vector of the caller's that is given by value, of which only the bytes count (BYTES).
+#[repr(transparent)]
+pub(super) struct Bytes<'a>(d_iov_t, PhantomData<&'a [u8]>);
+
+impl<'a> Bytes<'a> {
+    pub(super) fn get(self) -> Result<&'a [u8]> {
+        // SAFETY: BYTES for `iov_buf` by the type of the parameter, as many as `iov_len` says.
+        unsafe { many(self.0.iov_buf.cast::<u8>(), self.0.iov_len) }
+    }
+}
+
+/// A place of the caller's for a result (OUT), or null. Its former content is never read, and need not be a value.
+#[repr(transparent)]
+pub(super) struct Out<'a, T>(*mut T, PhantomData<&'a mut MaybeUninit<T>>);
+
+impl<'a, T> Out<'a, T> {
+    /// # Safety
+    /// OUT, as long as the result is used.
+    pub(super) unsafe fn new(place: *mut T) -> Self {
+        Self(place, PhantomData)
+    }
+
+    /// No place.
+    pub(super) fn null() -> Self {
+        Self(ptr::null_mut(), PhantomData)
+    }
+
+    pub(super) fn is_null(&self) -> bool {
+        self.0.is_null()
+    }
+
+    pub(super) fn place(self) -> Result<Place<'a, T>> {
+        match NonNull::new(self.0) {
+            Some(place) => Ok(Place(place, PhantomData)),
+            None => invalid("a null pointer for a result"),
+        }
+    }
+
+    /// Writes a result, unless the pointer is null.
+    pub(super) fn give(self, value: T) {
+        if let Some(place) = NonNull::new(self.0) {
+            Place(place, PhantomData).set(value);
+        }
+    }
+
+    /// Writes the result of an operation, which is not begun without a place.
+    pub(super) fn fill<E: From<Der>>(
+        self,
+        make: impl FnOnce() -> std::result::Result<T, E>,
+    ) -> std::result::Result<(), E> {
+        let place = self.place()?;
+        place.set(make()?);
+        Ok(())
+    }
+}
+
+impl Out<'_, daos_handle_t> {
+    /// As [`Out::fill`], for an operation that opens something.
+    pub(super) fn open<E: From<Der>>(
+        self,
+        open: impl FnOnce() -> std::result::Result<u64, E>,
+    ) -> std::result::Result<(), E> {
+        self.fill(|| Ok(daos_handle_t { cookie: open()? }))
+    }
+}
+
+impl<'a, T> From<&'a mut T> for Out<'a, T> {
+    fn from(place: &'a mut T) -> Self {
+        Self(place, PhantomData)
+    }
+}
+
+/// A place of the caller's that exists.
+pub(super) struct Place<'a, T>(NonNull<T>, PhantomData<&'a mut MaybeUninit<T>>);
+
+impl<T> Place<'_, T> {
     pub(super) fn set(&self, value: T) {
-        // SAFETY: OUT for the pointer, as whoever made this has promised; nothing is read or dropped.
+        // SAFETY: OUT for the pointer by the type of the parameter; nothing is read or dropped.
         unsafe { self.0.write(value) };
     }
-}
-
-/// A place of the caller's for a result.
-///
-/// # Safety
-/// OUT, as long as the result is used.
-pub(super) unsafe fn out<'a, T>(place: *mut T) -> Result<Out<'a, T>> {
-    // SAFETY: OUT for `place`.
-    unsafe { out_or_none(place) }.map_or_else(|| invalid("a null pointer for a result"), Ok)
-}
-
-/// As [`out`], for a pointer that may be null.
-///
-/// # Safety
-/// OUT, as long as the result is used.
-pub(super) unsafe fn out_or_none<'a, T>(place: *mut T) -> Option<Out<'a, T>> {
-    NonNull::new(place).map(|place| Out(place, PhantomData))
 }
 
 /// A number of items that can exist at one address.
@@ -168,6 +313,15 @@ pub(super) unsafe fn outs<'a, T>(first: *mut T, count: u64) -> Result<&'a mut [M
     }
 }
 
+/// The bytes of vectors of the caller's.
+///
+/// # Safety
+/// BYTES for each vector, as many as `iov_len` says, as long as the result is used.
+pub(super) unsafe fn bytes_of<'a>(vectors: &[d_iov_t]) -> Result<Vec<&'a [u8]>> {
+    // SAFETY: BYTES for each vector, as many as `iov_len` says.
+    vectors.iter().map(|vector| unsafe { many(vector.iov_buf.cast::<u8>(), vector.iov_len) }).collect()
+}
+
 /// Whether two buffers have a byte in common.
 fn overlap(vectors: &[d_iov_t]) -> bool {
     let mut places: Vec<(usize, u64)> = vectors
@@ -216,38 +370,6 @@ fn copy_of(bytes: &[u8]) -> Result<Vec<u8>> {
     copy.try_reserve_exact(bytes.len()).map_err(|_| Der(DER_NOMEM))?;
     copy.extend_from_slice(bytes);
     Ok(copy)
-}
-
-/// The vectors of a list of the caller's.
-///
-/// # Safety
-/// STRUCT for the list, as long as the result is used.
-pub(super) unsafe fn vectors<'a>(list: *mut d_sg_list_t) -> Result<&'a mut [d_iov_t]> {
-    // SAFETY: STRUCT for `list`.
-    let list = unsafe { place(list) }?;
-    // SAFETY: LIST for `sg_iovs`, whose count is `sg_nr`.
-    unsafe { many_mut(list.sg_iovs, list.sg_nr.into()) }
-}
-
-/// Copies bytes into a vector of the caller's. Without a buffer, only reports their number.
-///
-/// # Safety
-/// STRUCT for the vector.
-pub(super) unsafe fn give(bytes: &[u8], vector: *mut d_iov_t) -> Result<()> {
-    // SAFETY: STRUCT for `vector`.
-    let vector = unsafe { place(vector) }?;
-    let length = bytes.len() as u64;
-    if !vector.iov_buf.is_null() {
-        if vector.iov_buf_len < length {
-            vector.iov_buf_len = length;
-            return Err(Der(DER_TRUNC));
-        }
-        // SAFETY: BUFFER for `iov_buf`, whose `iov_buf_len` bytes are no fewer than `bytes`, which are of this library.
-        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), vector.iov_buf.cast(), bytes.len()) };
-        vector.iov_len = length;
-    }
-    vector.iov_buf_len = length;
-    Ok(())
 }
 
 /// Memory of C's allocator with these bytes, which the program frees.

@@ -22,6 +22,10 @@
 //! Pointers are aligned for their types, and nobody else writes to what a call reads, or uses what it writes. Two results of one call lie
 //! apart, but for buffers, which may overlap ([`fill`]).
 //!
+//! The type of a parameter names its clause where no other parameter belongs to it: [`Text`] is a STRING, [`In`] and [`InOut`] are STRUCTs,
+//! [`Out`] is an OUT, [`Bytes`] has BYTES. Such a value comes from a program, which has promised it, so that code here follows it without a promise of its own.
+//! A function all of whose parameters are such, or numbers, is not `unsafe`. Raw pointers are what belongs to a count, or to one another.
+//!
 //! No promise is needed for handles, mounts and what is open in them: these are numbers, which are looked up. No value is relied on either:
 //! memory that a program has not written holds some bytes or other, which is sound for types of which any bytes are a value ([`Plain`]), and
 //! references are made to such alone. Memory that is only written to is not referred to at all ([`Out`]).
@@ -32,7 +36,6 @@
 #![expect(unsafe_code, reason = "a C interface: pointers come from outside")]
 
 mod acl;
-mod acl_dump;
 mod anchors;
 mod array;
 mod attribute;
@@ -61,12 +64,10 @@ mod transaction;
 use std::{
     ffi::c_int,
     panic::{self, AssertUnwindSafe},
+    ptr,
 };
 
-use self::memory::{
-    Out, Plain, copied, fill, give, key, many, many_mut, out, out_or_none, outs, place, place_or_none, text,
-    value_or_none, vectors,
-};
+use self::memory::{Bytes, In, InOut, Out, Place, Plain, Text, bytes_of, copied, fill, many, many_mut, outs};
 use crate::{
     abi::{
         errors::DER_MISC,
@@ -78,44 +79,26 @@ use crate::{
     },
 };
 
+/// An open pool, container, object, transaction or queue of a program's, and the event of a call, or null.
+type Handle = daos_handle_t;
+type Event = *mut daos_event_t;
+
 /// Does what a function is for, and gives its number. With an event the call ends before it returns, so the event is reported at once.
-fn answer(event: *mut daos_event_t, act: impl FnOnce() -> Result<()>) -> c_int {
+fn answer(event: Event, act: impl FnOnce() -> Result<()>) -> c_int {
     answer_with(event, |Der(number)| -number, act)
 }
 
-/// As [`answer`], for a function whose result goes to a place of the caller's.
-///
-/// # Safety
-/// OUT for `place`.
-unsafe fn answer_into<T>(event: *mut daos_event_t, place: *mut T, make: impl FnOnce() -> Result<T>) -> c_int {
-    answer(event, || {
-        // SAFETY: OUT for `place`.
-        let place = unsafe { out(place) }?;
-        place.set(make()?);
-        Ok(())
-    })
-}
-
-/// As [`answer_into`], for a function that opens something.
-///
-/// # Safety
-/// OUT for `place`.
-unsafe fn answer_handle(
-    event: *mut daos_event_t,
-    place: *mut daos_handle_t,
-    open: impl FnOnce() -> Result<u64>,
-) -> c_int {
-    // SAFETY: OUT for `place`.
-    unsafe { answer_into(event, place, || Ok(daos_handle_t { cookie: open()? })) }
+/// As [`answer`], of a function without an event.
+fn done(act: impl FnOnce() -> Result<()>) -> c_int {
+    answer(ptr::null_mut(), act)
 }
 
 /// Exports a function under a second name: DAOS has two of some.
 macro_rules! second_name {
     ($second:ident = $first:ident($($argument:ident: $kind:ty),*)) => {
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $second($($argument: $kind),*) -> c_int {
-            // SAFETY: the first function takes what this one was given under the same clauses.
-            unsafe { $first($($argument),*) }
+        extern "C" fn $second($($argument: $kind),*) -> c_int {
+            $first($($argument),*)
         }
     };
 }
@@ -123,7 +106,7 @@ use second_name;
 
 /// As [`answer`], with other numbers for failures.
 fn answer_with<E: From<Der>>(
-    event: *mut daos_event_t,
+    event: Event,
     number_of: impl Fn(E) -> c_int,
     act: impl FnOnce() -> std::result::Result<(), E>,
 ) -> c_int {

@@ -1,34 +1,39 @@
 //! Objects of the general form, and ids of all.
 
-use std::{
-    ffi::{c_int, c_uint},
-    ptr,
-};
+use std::ffi::{c_int, c_uint};
 
 use super::{
-    Plain, anchors, answer, answer_handle, halves, listing, many, many_mut, out, out_or_none, outs, place,
-    second_name, value_or_none, vectors,
+    Event, Handle, In, InOut, Out, Plain, anchors, answer, bytes_of, done, halves, listing, many, many_mut,
+    outs, second_name,
 };
 use crate::{
     abi::{constants::*, errors::*, types::*},
     containers::Container,
-    objects::{self, arrays, extents, general, key_query, records::Fetched, requests::AkeyRequest},
+    objects::{self, Object, arrays, extents, general, key_query, records::Fetched, requests::AkeyRequest},
     runtime::error::{Der, Result, invalid, refuse},
+    transactions::scope::Scope,
 };
 
+/// Runs an operation on an object.
+fn on(event: Event, object: Handle, tx: Handle, act: impl FnOnce(&Object, &Scope) -> Result<()>) -> c_int {
+    answer(event, || {
+        let (object, scope) = objects::object_in(object.cookie, tx.cookie)?;
+        act(&object, &scope)
+    })
+}
+
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_obj_generate_oid(
-    container: daos_handle_t,
-    id: *mut daos_obj_id_t,
+extern "C" fn daos_obj_generate_oid(
+    container: Handle,
+    id: InOut<daos_obj_id_t>,
     kind: c_int,
     class: u32,
     _hints: u16,
     _arguments: u32,
 ) -> c_int {
-    answer(ptr::null_mut(), || {
+    done(|| {
         Container::get(container.cookie)?;
-        // SAFETY: STRUCT for `id`.
-        let id = unsafe { place(id) }?;
+        let id = id.get()?;
         // A number above a byte is no type.
         (id.hi, id.lo) = objects::generate(halves(*id), u8::try_from(kind).unwrap_or(u8::MAX), class)?;
         Ok(())
@@ -36,37 +41,23 @@ unsafe extern "C" fn daos_obj_generate_oid(
 }
 
 second_name! { daos_obj_generate_oid2 = daos_obj_generate_oid(
-    container: daos_handle_t, id: *mut daos_obj_id_t, kind: c_int, class: u32, hints: u16, arguments: u32
+    container: Handle, id: InOut<daos_obj_id_t>, kind: c_int, class: u32, hints: u16, arguments: u32
 ) }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_obj_open(
-    container: daos_handle_t,
+extern "C" fn daos_obj_open(
+    container: Handle,
     id: daos_obj_id_t,
     mode: c_uint,
-    handle: *mut daos_handle_t,
-    event: *mut daos_event_t,
+    handle: Out<Handle>,
+    event: Event,
 ) -> c_int {
-    // SAFETY: OUT for `handle`.
-    unsafe { answer_handle(event, handle, || objects::open(container.cookie, halves(id), mode)) }
+    answer(event, || handle.open(|| objects::open(container.cookie, halves(id), mode)))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn daos_obj_close(object: daos_handle_t, event: *mut daos_event_t) -> c_int {
+extern "C" fn daos_obj_close(object: Handle, event: Event) -> c_int {
     answer(event, || arrays::close_object(object.cookie))
-}
-
-/// The bytes of a key.
-///
-/// # Safety
-/// STRUCT, with its BYTES, as long as the result is used.
-unsafe fn key_of<'a>(key: *const daos_key_t) -> Result<&'a [u8]> {
-    // SAFETY: STRUCT for `key`.
-    match unsafe { value_or_none(key) } {
-        // SAFETY: BYTES for `iov_buf`, as many as `iov_len` says.
-        Some(key) => unsafe { many(key.iov_buf.cast::<u8>(), key.iov_len) },
-        None => invalid("a null pointer for a key"),
-    }
 }
 
 /// One item of the caller's, or several.
@@ -110,8 +101,8 @@ unsafe fn part<'a>(described: &daos_iod_t) -> Result<AkeyRequest<'a>> {
         }
         _ => return invalid("the type of an entry: DAOS_IOD_SINGLE or DAOS_IOD_ARRAY is expected"),
     };
-    // SAFETY: `described` is a reference, and its name a key with BYTES.
-    let akey = unsafe { key_of(&raw const described.iod_name) }?;
+    // SAFETY: STRUCT for the description, and so for its name.
+    let akey = unsafe { In::new(&raw const described.iod_name) }.key()?;
     Ok(AkeyRequest { akey, ranges, size: described.iod_size, flags: described.iod_flags, capacity: None })
 }
 
@@ -146,28 +137,27 @@ fn filled_up_to(end: u64, vectors: &mut [d_iov_t]) -> u32 {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_obj_fetch(
-    object: daos_handle_t,
-    transaction: daos_handle_t,
+    object: Handle,
+    tx: Handle,
     flags: u64,
-    dkey: *const daos_key_t,
+    dkey: In<daos_key_t>,
     count: c_uint,
     described: *mut daos_iod_t,
     lists: *mut d_sg_list_t,
     maps: *mut daos_iom_t,
-    event: *mut daos_event_t,
+    event: Event,
 ) -> c_int {
-    answer(event, || {
-        let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
+    on(event, object, tx, |object, scope| {
         check_conditions(flags, DAOS_COND_DKEY_FETCH | DAOS_COND_AKEY_FETCH)?;
-        // SAFETY: STRUCT for `dkey`, LIST for `described`, of `count`.
-        let (dkey, described) = unsafe { (key_of(dkey)?, some_of(described, count)?) };
+        // SAFETY: LIST for `described`, of `count`.
+        let (dkey, described) = (dkey.key()?, unsafe { some_of(described, count) }?);
         let mut parts = Vec::with_capacity(described.len());
         for (at, one) in described.iter().enumerate() {
             // SAFETY: STRUCT for `one`: its name is a key, its extents are a LIST of `iod_nr`.
             let mut part = unsafe { part(one) }?;
             if !lists.is_null() {
                 // SAFETY: LIST for `lists`, of `count` as `described`: `at` is within.
-                let vectors = unsafe { vectors(lists.add(at)) }?;
+                let vectors = unsafe { InOut::new(lists.add(at)) }.vectors()?;
                 part.capacity = Some(
                     vectors.iter().fold(0, |capacity, vector| vector.iov_buf_len.saturating_add(capacity)),
                 );
@@ -175,26 +165,26 @@ unsafe extern "C" fn daos_obj_fetch(
             part.check_fetch()?;
             parts.push(part);
         }
-        let found = general::fetch(&object, &scope, flags, dkey, &parts)?;
+        let found = general::fetch(object, scope, flags, dkey, &parts)?;
         for (at, (described, found)) in described.iter_mut().zip(&found).enumerate() {
             described.iod_size = found.size;
             if !maps.is_null() {
                 // SAFETY: LIST for `maps`, of `count` as `described`: `at` is within. Each has a LIST of `iom_nr` extents.
-                unsafe { tell(found, described.iod_type, place(maps.add(at))?) }?;
+                unsafe { tell(found, described.iod_type, InOut::new(maps.add(at)).get()?) }?;
             }
             if lists.is_null() {
                 continue;
             }
             // SAFETY: LIST for `lists`, of `count` as `described`: `at` is within.
-            let list = unsafe { place(lists.add(at)) }?;
-            // SAFETY: STRUCT for `list`.
-            let vectors = unsafe { vectors(list) }?;
+            let mut list = unsafe { InOut::new(lists.add(at)) };
+            let vectors = list.reborrow().vectors()?;
             for (position, bytes) in &found.pieces {
                 // SAFETY: BUFFER for each of `vectors`.
-                unsafe { listing::scatter_at(*position, bytes, vectors) };
+                unsafe { listing::scatter(*position, bytes, vectors) };
             }
             let end = found.pieces.iter().map(|(position, bytes)| position + bytes.len() as u64).max();
-            list.sg_nr_out = filled_up_to(end.unwrap_or(0), vectors);
+            let filled = filled_up_to(end.unwrap_or(0), vectors);
+            list.get()?.sg_nr_out = filled;
         }
         match found.iter().any(|found| found.is_too_big) {
             true => Err(Der(DER_REC2BIG)),
@@ -205,23 +195,22 @@ unsafe extern "C" fn daos_obj_fetch(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_obj_update(
-    object: daos_handle_t,
-    transaction: daos_handle_t,
+    object: Handle,
+    tx: Handle,
     flags: u64,
-    dkey: *const daos_key_t,
+    dkey: In<daos_key_t>,
     count: c_uint,
     described: *mut daos_iod_t,
     lists: *mut d_sg_list_t,
-    event: *mut daos_event_t,
+    event: Event,
 ) -> c_int {
-    answer(event, || {
-        let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
+    on(event, object, tx, |object, scope| {
         check_conditions(
             flags,
             DAOS_COND_DKEY_INSERT | DAOS_COND_DKEY_UPDATE | DAOS_COND_AKEY_INSERT | DAOS_COND_AKEY_UPDATE,
         )?;
-        // SAFETY: STRUCT for `dkey`, LIST for `described`, of `count`.
-        let (dkey, described) = unsafe { (key_of(dkey)?, some_of(described, count)?) };
+        // SAFETY: LIST for `described`, of `count`.
+        let (dkey, described) = (dkey.key()?, unsafe { some_of(described, count) }?);
         let mut parts = Vec::with_capacity(described.len());
         for (at, one) in described.iter().enumerate() {
             let mut bytes = Vec::new();
@@ -229,11 +218,8 @@ unsafe extern "C" fn daos_obj_update(
                 return invalid("an update without a list of buffers");
             }
             if one.iod_size > 0 {
-                // SAFETY: LIST for `lists`, of `count` as `described`: `at` is within.
-                for vector in unsafe { vectors(lists.add(at)) }? {
-                    // SAFETY: BYTES for each vector, as many as `iov_len` says.
-                    bytes.extend_from_slice(unsafe { many(vector.iov_buf.cast::<u8>(), vector.iov_len) }?);
-                }
+                // SAFETY: LIST for `lists`, of `count` as `described`: `at` is within. BYTES for each of its vectors.
+                bytes = unsafe { bytes_of(InOut::new(lists.add(at)).vectors()?) }?.concat();
             }
             // SAFETY: STRUCT for `one`: its name is a key, its extents are a LIST of `iod_nr`.
             let part = unsafe { part(one) }?;
@@ -247,137 +233,106 @@ unsafe extern "C" fn daos_obj_update(
             }
             parts.push((part, bytes));
         }
-        general::update(&object, &scope, flags, dkey, &parts)
+        general::update(object, scope, flags, dkey, &parts)
     })
 }
 
 /// The number of anchors that list parts of an object in parallel: one.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_obj_anchor_split(
-    object: daos_handle_t,
-    count: *mut u32,
-    anchors: *mut daos_anchor_t,
-) -> c_int {
-    answer(ptr::null_mut(), || {
+extern "C" fn daos_obj_anchor_split(object: Handle, count: InOut<u32>, anchors: Out<daos_anchor_t>) -> c_int {
+    done(|| {
         objects::object_in(object.cookie, 0)?;
-        // SAFETY: STRUCT for `count`.
-        let count = unsafe { place(count) }?;
+        let count = count.get()?;
         if *count > 1 {
             return invalid("anchors of other than the one part that an object has");
         }
         *count = 1;
-        // SAFETY: OUT for `anchors`.
-        if let Some(anchor) = unsafe { out_or_none(anchors) } {
-            anchor.set(daos_anchor_t::default());
-        }
+        anchors.give(daos_anchor_t::default());
         Ok(())
     })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_obj_anchor_set(
-    object: daos_handle_t,
-    index: u32,
-    anchor: *mut daos_anchor_t,
-) -> c_int {
-    answer(ptr::null_mut(), || {
+extern "C" fn daos_obj_anchor_set(object: Handle, index: u32, anchor: Out<daos_anchor_t>) -> c_int {
+    done(|| {
         objects::object_in(object.cookie, 0)?;
         if index != 0 {
             return invalid("the anchor of another part than the one that an object has");
         }
-        // SAFETY: OUT for `anchor`.
-        unsafe { out(anchor) }?.set(daos_anchor_t::default());
-        Ok(())
+        anchor.fill(|| Ok(daos_anchor_t::default()))
     })
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn daos_obj_punch(
-    object: daos_handle_t,
-    transaction: daos_handle_t,
-    flags: u64,
-    event: *mut daos_event_t,
-) -> c_int {
-    answer(event, || {
-        let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
-        general::punch(&object, &scope, flags)
-    })
+extern "C" fn daos_obj_punch(object: Handle, tx: Handle, flags: u64, event: Event) -> c_int {
+    on(event, object, tx, |object, scope| general::punch(object, scope, flags))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_obj_punch_dkeys(
-    object: daos_handle_t,
-    transaction: daos_handle_t,
+extern "C" fn daos_obj_punch_dkeys(
+    object: Handle,
+    tx: Handle,
     flags: u64,
     count: c_uint,
-    dkeys: *mut daos_key_t,
-    event: *mut daos_event_t,
+    dkeys: In<daos_key_t>,
+    event: Event,
 ) -> c_int {
-    answer(event, || {
-        let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
-        if count != 1 {
-            return invalid("daos_obj_punch_dkeys of other than one key");
-        }
-        // SAFETY: STRUCT for `dkeys`.
-        general::punch_dkey(&object, &scope, flags, unsafe { key_of(dkeys) }?)
+    on(event, object, tx, |object, scope| match count {
+        1 => general::punch_dkey(object, scope, flags, dkeys.key()?),
+        _ => invalid("daos_obj_punch_dkeys of other than one key"),
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_obj_punch_akeys(
-    object: daos_handle_t,
-    transaction: daos_handle_t,
+    object: Handle,
+    tx: Handle,
     flags: u64,
-    dkey: *const daos_key_t,
+    dkey: In<daos_key_t>,
     count: c_uint,
     akeys: *mut daos_key_t,
-    event: *mut daos_event_t,
+    event: Event,
 ) -> c_int {
-    answer(event, || {
-        let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
-        // SAFETY: STRUCT for `dkey`, LIST for `akeys`, of `count`.
-        let (dkey, akeys) = unsafe { (key_of(dkey)?, some_of(akeys, count)?) };
-        // SAFETY: STRUCT for each of `akeys`.
-        let akeys: Vec<&[u8]> = akeys.iter().map(|akey| unsafe { key_of(akey) }).collect::<Result<_>>()?;
-        general::punch_akeys(&object, &scope, flags, dkey, &akeys)
+    on(event, object, tx, |object, scope| {
+        let dkey = dkey.key()?;
+        // SAFETY: LIST for `akeys`, of `count`: each is a vector with BYTES.
+        let akeys = unsafe { bytes_of(some_of(akeys, count)?) }?;
+        general::punch_akeys(object, scope, flags, dkey, &akeys)
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_obj_list_dkey(
-    object: daos_handle_t,
-    transaction: daos_handle_t,
-    count: *mut u32,
+    object: Handle,
+    tx: Handle,
+    count: InOut<u32>,
     descriptions: *mut daos_key_desc_t,
-    list: *mut d_sg_list_t,
-    anchor: *mut daos_anchor_t,
-    event: *mut daos_event_t,
+    list: InOut<d_sg_list_t>,
+    anchor: InOut<daos_anchor_t>,
+    event: Event,
 ) -> c_int {
-    answer(event, || {
-        let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
-        let page = |anchor: &_, limit| general::list(&object, &scope, None, anchor, limit);
-        // SAFETY: STRUCT for `count`, `list` and `anchor`, LIST for `descriptions`, of `count`.
+    on(event, object, tx, |object, scope| {
+        let page = |from: &_, limit| general::list(object, scope, None, from, limit);
+        // SAFETY: LIST for `descriptions`, of `count`; BUFFER for the vectors of `list`.
         unsafe { listing::keys(count, descriptions, list, anchor, page) }
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_obj_list_akey(
-    object: daos_handle_t,
-    transaction: daos_handle_t,
-    dkey: *const daos_key_t,
-    count: *mut u32,
+    object: Handle,
+    tx: Handle,
+    dkey: In<daos_key_t>,
+    count: InOut<u32>,
     descriptions: *mut daos_key_desc_t,
-    list: *mut d_sg_list_t,
-    anchor: *mut daos_anchor_t,
-    event: *mut daos_event_t,
+    list: InOut<d_sg_list_t>,
+    anchor: InOut<daos_anchor_t>,
+    event: Event,
 ) -> c_int {
-    answer(event, || {
-        let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
-        // SAFETY: STRUCT for `dkey`.
-        let dkey = unsafe { key_of(dkey) }?;
-        let page = |anchor: &_, limit| general::list(&object, &scope, Some(dkey), anchor, limit);
-        // SAFETY: STRUCT for `count`, `list` and `anchor`, LIST for `descriptions`, of `count`.
+    on(event, object, tx, |object, scope| {
+        let dkey = dkey.key()?;
+        let page = |from: &_, limit| general::list(object, scope, Some(dkey), from, limit);
+        // SAFETY: LIST for `descriptions`, of `count`; BUFFER for the vectors of `list`.
         unsafe { listing::keys(count, descriptions, list, anchor, page) }
     })
 }
@@ -385,23 +340,20 @@ unsafe extern "C" fn daos_obj_list_akey(
 /// Epochs of extents are unknown here, so `_epochs` stay unchanged, as on DAOS.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_obj_list_recx(
-    object: daos_handle_t,
-    transaction: daos_handle_t,
-    dkey: *const daos_key_t,
-    akey: *const daos_key_t,
-    size: *mut u64,
-    count: *mut u32,
+    object: Handle,
+    tx: Handle,
+    dkey: In<daos_key_t>,
+    akey: In<daos_key_t>,
+    size: Out<u64>,
+    count: InOut<u32>,
     records: *mut daos_recx_t,
     _epochs: *mut daos_epoch_range_t,
-    anchor: *mut daos_anchor_t,
+    anchor: InOut<daos_anchor_t>,
     is_ascending: bool,
-    event: *mut daos_event_t,
+    event: Event,
 ) -> c_int {
-    answer(event, || {
-        let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
-        // SAFETY: STRUCT for `dkey`, `akey`, `count` and `anchor`.
-        let (keys, count, anchor) =
-            unsafe { ((key_of(dkey)?, key_of(akey)?), place(count)?, place(anchor)?) };
+    on(event, object, tx, |object, scope| {
+        let (keys, count, anchor) = ((dkey.key()?, akey.key()?), count.get()?, anchor.get()?);
         // SAFETY: LIST for `records`, of `count`.
         let places = unsafe { outs(records, (*count).into()) }?;
         if places.is_empty() {
@@ -412,15 +364,12 @@ unsafe extern "C" fn daos_obj_list_recx(
             return Ok(());
         }
         let from = anchors::unpacked(anchor)?;
-        let found = extents::list(&object, &scope, keys, &from, places.len(), is_ascending)?;
+        let found = extents::list(object, scope, keys, &from, places.len(), is_ascending)?;
         let ranges = found.ranges.iter().map(|(first, count)| daos_recx_t { rx_idx: *first, rx_nr: *count });
         places.iter_mut().zip(ranges).for_each(|(place, range)| _ = place.write(range));
         *count = found.ranges.len() as u32;
         anchors::pack(found.next.as_ref(), anchor);
-        // SAFETY: OUT for `size`.
-        if let Some(size) = unsafe { out_or_none(size) } {
-            size.set(found.size);
-        }
+        size.give(found.size);
         Ok(())
     })
 }
@@ -428,10 +377,9 @@ unsafe extern "C" fn daos_obj_list_recx(
 /// Writes an integer key to the caller's buffer.
 ///
 /// # Safety
-/// STRUCT, with a BUFFER of `iov_buf_len` or `iov_len` bytes, whichever are more.
-unsafe fn give_key(number: u64, key: *mut daos_key_t) -> Result<()> {
-    // SAFETY: STRUCT for `key`.
-    let key = unsafe { place(key) }?;
+/// BUFFER of `iov_buf_len` or `iov_len` bytes, whichever are more.
+unsafe fn give_key(number: u64, key: InOut<daos_key_t>) -> Result<()> {
+    let key = key.get()?;
     if key.iov_buf_len.max(key.iov_len) < 8 {
         return invalid("less than eight bytes of space for an integer key");
     }
@@ -444,29 +392,25 @@ unsafe fn give_key(number: u64, key: *mut daos_key_t) -> Result<()> {
 /// Something that does not exist has keys of 0 and no records.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_obj_query_key(
-    object: daos_handle_t,
-    transaction: daos_handle_t,
+    object: Handle,
+    tx: Handle,
     flags: u64,
-    dkey: *mut daos_key_t,
-    akey: *mut daos_key_t,
-    records: *mut daos_recx_t,
-    event: *mut daos_event_t,
+    dkey: InOut<daos_key_t>,
+    akey: InOut<daos_key_t>,
+    records: Out<daos_recx_t>,
+    event: Event,
 ) -> c_int {
-    answer(event, || {
-        let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
+    on(event, object, tx, |object, scope| {
         let (wants_dkey, wants_akey) = (flags & DAOS_GET_DKEY != 0, flags & DAOS_GET_AKEY != 0);
         // A query without records needs no attribute key.
         let needs_akey = !wants_akey && flags & DAOS_GET_RECX != 0;
-        // SAFETY: STRUCT for `dkey` and `akey`.
-        let (given_dkey, given_akey) = unsafe {
-            (
-                if wants_dkey { None } else { Some(key_of(dkey)?) },
-                if needs_akey { Some(key_of(akey)?) } else { None },
-            )
+        let query = key_query::Query {
+            flags,
+            dkey: (!wants_dkey).then(|| dkey.as_in().key()).transpose()?,
+            akey: needs_akey.then(|| akey.as_in().key()).transpose()?,
         };
-        let query = key_query::Query { flags, dkey: given_dkey, akey: given_akey };
-        let found = key_query::find(&object, &scope, &query)?.unwrap_or_default();
-        // SAFETY: STRUCT for `dkey` and `akey`, OUT for `records`, where they are asked for.
+        let found = key_query::find(object, scope, &query)?.unwrap_or_default();
+        // SAFETY: BUFFER for `dkey` and `akey`, where they are asked for.
         unsafe {
             if wants_dkey {
                 give_key(found.dkey, dkey)?;
@@ -474,9 +418,10 @@ unsafe extern "C" fn daos_obj_query_key(
             if wants_akey {
                 give_key(found.akey, akey)?;
             }
-            if flags & DAOS_GET_RECX != 0 {
-                out(records)?.set(daos_recx_t { rx_idx: found.records.0, rx_nr: found.records.1 });
-            }
+        }
+        if flags & DAOS_GET_RECX != 0 {
+            let (rx_idx, rx_nr) = found.records;
+            records.place()?.set(daos_recx_t { rx_idx, rx_nr });
         }
         Ok(())
     })

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use super::{answer, give, many, out, outs, place, place_or_none, properties::fill, second_name, text};
+use super::{Bytes, Event, Handle, InOut, Out, Text, answer, done, outs, second_name};
 use crate::{
     abi::{
         acl::{DPI_SPACE, DRS_NOT_STARTED},
@@ -18,72 +18,60 @@ use crate::{
     objects::TARGETS,
     runtime::{
         error::{Der, Result, refuse},
-        handles,
+        globals, handles,
     },
 };
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_pool_connect(
-    pool: *const c_char,
+extern "C" fn daos_pool_connect(
+    pool: Text,
     _system: *const c_char,
     flags: c_uint,
-    handle: *mut daos_handle_t,
-    info: *mut daos_pool_info_t,
-    event: *mut daos_event_t,
+    handle: Out<Handle>,
+    info: InOut<daos_pool_info_t>,
+    event: Event,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: STRING for `pool`, OUT for `handle`.
-        let (pool, handle) = unsafe { (text(pool)?, out(handle)?) };
+        let (pool, handle) = (pool.text()?, handle.place()?);
         let cookie = pools::connect(pool, flags)?;
-        handle.set(daos_handle_t { cookie });
-        // SAFETY: STRUCT for `info`.
-        unsafe { tell(cookie, info) }.inspect_err(|_| {
-            let _ = handles::remove(cookie);
-        })
+        handle.set(Handle { cookie });
+        tell(cookie, info).inspect_err(|_| _ = handles::remove(cookie))
     })
 }
 
 second_name! { daos_pool_connect2 = daos_pool_connect(
-    pool: *const c_char, system: *const c_char, flags: c_uint, handle: *mut daos_handle_t,
-    info: *mut daos_pool_info_t, event: *mut daos_event_t
+    pool: Text, system: *const c_char, flags: c_uint, handle: Out<Handle>, info: InOut<daos_pool_info_t>, event: Event
 ) }
 
 #[unsafe(no_mangle)]
-extern "C" fn daos_pool_disconnect(pool: daos_handle_t, event: *mut daos_event_t) -> c_int {
+extern "C" fn daos_pool_disconnect(pool: Handle, event: Event) -> c_int {
     answer(event, || pools::disconnect(pool.cookie))
 }
 
 /// Reports the label and the access rights, and no other properties. No ranks exist: each process serves itself.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_pool_query(
-    pool: daos_handle_t,
+extern "C" fn daos_pool_query(
+    pool: Handle,
     ranks: *mut *mut c_void,
-    info: *mut daos_pool_info_t,
-    properties: *mut daos_prop_t,
-    event: *mut daos_event_t,
+    info: InOut<daos_pool_info_t>,
+    properties: InOut<daos_prop_t>,
+    event: Event,
 ) -> c_int {
     answer(event, || {
         if !ranks.is_null() {
             return refuse(DER_NOSYS, "the ranks of a pool");
         }
         if !properties.is_null() {
-            let found = properties::of_pool(&*Pool::get(pool.cookie)?);
-            // SAFETY: STRUCT for `properties`.
-            unsafe { fill(properties, &found) }?;
+            properties.fill(&properties::of_pool(&*Pool::get(pool.cookie)?))?;
         }
-        // SAFETY: STRUCT for `info`.
-        unsafe { tell(pool.cookie, info) }
+        tell(pool.cookie, info)
     })
 }
 
-/// Fills the requested information on a pool, if any.
-///
-/// # Safety
-/// STRUCT for `info`, whose `pi_bits` name the requested parts.
-unsafe fn tell(pool: u64, info: *mut daos_pool_info_t) -> Result<()> {
+/// Fills the requested information on a pool, if any: `pi_bits` name the requested parts.
+fn tell(pool: u64, info: InOut<daos_pool_info_t>) -> Result<()> {
     let pool = Pool::get(pool)?;
-    // SAFETY: STRUCT for `info`.
-    let Some(info) = (unsafe { place_or_none(info) }) else { return Ok(()) };
+    let Some(info) = info.or_none() else { return Ok(()) };
     // Measuring the space reads everything, so it is reported on request only.
     let wants_room = info.pi_bits & DPI_SPACE != 0;
     *info = daos_pool_info_t {
@@ -109,14 +97,13 @@ unsafe fn tell(pool: u64, info: *mut daos_pool_info_t) -> Result<()> {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_pool_list_cont(
-    pool: daos_handle_t,
-    count: *mut u64,
+    pool: Handle,
+    count: InOut<u64>,
     buffer: *mut daos_pool_cont_info,
-    event: *mut daos_event_t,
+    event: Event,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: STRUCT for `count`.
-        let count = unsafe { place(count) }?;
+        let count = count.get()?;
         let capacity = *count;
         let all = labels::list(&*Pool::get(pool.cookie)?)?;
         *count = all.len() as u64;
@@ -139,20 +126,11 @@ unsafe extern "C" fn daos_pool_list_cont(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_pool_local2global(pool: daos_handle_t, global: *mut d_iov_t) -> c_int {
-    answer(std::ptr::null_mut(), || {
-        let packed = crate::runtime::globals::of_pool(pool.cookie)?;
-        // SAFETY: STRUCT for `global`.
-        unsafe { give(&packed, global) }
-    })
+extern "C" fn daos_pool_local2global(pool: Handle, global: InOut<d_iov_t>) -> c_int {
+    done(|| global.give(&globals::of_pool(pool.cookie)?))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_pool_global2local(global: d_iov_t, pool: *mut daos_handle_t) -> c_int {
-    answer(std::ptr::null_mut(), || {
-        // SAFETY: BYTES for `global.iov_buf`, OUT for `pool`.
-        let (packed, pool) = unsafe { (many(global.iov_buf.cast::<u8>(), global.iov_len)?, out(pool)?) };
-        pool.set(daos_handle_t { cookie: crate::runtime::globals::to_pool(packed)? });
-        Ok(())
-    })
+extern "C" fn daos_pool_global2local(global: Bytes, pool: Out<Handle>) -> c_int {
+    done(|| pool.open(|| globals::to_pool(global.get()?)))
 }

@@ -5,7 +5,7 @@ use std::{
     ptr,
 };
 
-use super::{answer, copied, out, text};
+use super::{Out, Text, copied, done};
 use crate::{
     abi::{acl::*, errors::*},
     containers::{
@@ -17,73 +17,51 @@ use crate::{
 
 /// The prefixes in the text of a principal with a name.
 const PREFIXES: [(&str, u8); 2] = [("u:", USER), ("g:", GROUP)];
+
 /// Returns the principal of a number, which the caller frees.
-///
-/// # Safety
-/// OUT for `name`.
-unsafe fn tell_name(id: u32, is_group: bool, name: *mut *mut c_char) -> c_int {
-    answer(ptr::null_mut(), || {
-        // SAFETY: OUT for `name`.
-        let place = unsafe { out(name) }?;
-        let found = principals::name_of(id, is_group).ok_or(Der(DER_NONEXIST))?;
-        place.set(copied(format!("{found}@\0").as_bytes())?.cast());
-        Ok(())
-    })
-}
-
-/// Returns the number of a principal.
-///
-/// # Safety
-/// STRING for `principal`, OUT for `id`.
-unsafe fn tell_id(principal: *const c_char, is_group: bool, id: *mut u32) -> c_int {
-    answer(ptr::null_mut(), || {
-        // SAFETY: STRING for `principal`, OUT for `id`.
-        let (principal, place) = unsafe { (text(principal)?, out(id)?) };
-        place.set(principals::id_of(principal, is_group)?);
-        Ok(())
+fn tell_name(id: u32, is_group: bool, name: Out<*mut c_char>) -> c_int {
+    done(|| {
+        name.fill(|| {
+            let found = principals::name_of(id, is_group).ok_or(Der(DER_NONEXIST))?;
+            Ok(copied(format!("{found}@\0").as_bytes())?.cast())
+        })
     })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_acl_uid_to_principal(id: u32, name: *mut *mut c_char) -> c_int {
-    // SAFETY: OUT for `name`.
-    unsafe { tell_name(id, false, name) }
+extern "C" fn daos_acl_uid_to_principal(id: u32, name: Out<*mut c_char>) -> c_int {
+    tell_name(id, false, name)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_acl_gid_to_principal(id: u32, name: *mut *mut c_char) -> c_int {
-    // SAFETY: OUT for `name`.
-    unsafe { tell_name(id, true, name) }
+extern "C" fn daos_acl_gid_to_principal(id: u32, name: Out<*mut c_char>) -> c_int {
+    tell_name(id, true, name)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_acl_principal_to_uid(principal: *const c_char, id: *mut u32) -> c_int {
-    // SAFETY: STRING for `principal`, OUT for `id`.
-    unsafe { tell_id(principal, false, id) }
+extern "C" fn daos_acl_principal_to_uid(principal: Text, id: Out<u32>) -> c_int {
+    done(|| id.fill(|| principals::id_of(principal.text()?, false)))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_acl_principal_to_gid(principal: *const c_char, id: *mut u32) -> c_int {
-    // SAFETY: STRING for `principal`, OUT for `id`.
-    unsafe { tell_id(principal, true, id) }
+extern "C" fn daos_acl_principal_to_gid(principal: Text, id: Out<u32>) -> c_int {
+    done(|| id.fill(|| principals::id_of(principal.text()?, true)))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_acl_principal_is_valid(name: *const c_char) -> bool {
-    // SAFETY: STRING for `name`.
-    unsafe { text(name) }.is_ok_and(is_principal)
+extern "C" fn daos_acl_principal_is_valid(name: Text) -> bool {
+    name.text().is_ok_and(is_principal)
 }
 
 /// Parses `OWNER@`, `u:name@`, `g:name@` and the like. The caller frees the name, which is null for a principal without one.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_acl_principal_from_str(
-    principal: *const c_char,
-    kind: *mut c_int,
-    name: *mut *mut c_char,
+extern "C" fn daos_acl_principal_from_str(
+    principal: Text,
+    kind: Out<c_int>,
+    name: Out<*mut c_char>,
 ) -> c_int {
-    answer(ptr::null_mut(), || {
-        // SAFETY: STRING for `principal`, OUT for `kind` and `name`.
-        let (principal, kind, place) = unsafe { (text(principal)?, out(kind)?, out(name)?) };
+    done(|| {
+        let (principal, kind, place) = (principal.text()?, kind.place()?, name.place()?);
         let special = match principal {
             DAOS_ACL_PRINCIPAL_OWNER => Some(DAOS_ACL_OWNER),
             DAOS_ACL_PRINCIPAL_OWNER_GRP => Some(DAOS_ACL_OWNER_GROUP),

@@ -6,13 +6,12 @@ use std::{
 };
 
 use super::{
-    acl::list_bytes,
-    answer, copied, many, many_mut, place, place_or_none,
+    Event, Handle, In, InOut, answer, copied, many, many_mut,
     property_values::{has_pointer, has_text},
     ranks::d_rank_list_free,
 };
 use crate::{
-    abi::{errors::*, info::*, properties::*, types::*},
+    abi::{errors::*, info::*, properties::*},
     containers::{
         Container,
         properties::{self, Kind, Properties, Value},
@@ -41,61 +40,48 @@ pub(super) extern "C" fn daos_prop_alloc(count: u32) -> *mut daos_prop_t {
     }
 }
 
-/// A list of properties without values, which the program frees.
-pub(super) fn of_numbers(numbers: &[u32]) -> Result<*mut daos_prop_t> {
-    let list = daos_prop_alloc(numbers.len() as u32);
-    if list.is_null() {
-        return refuse(DER_NOMEM, "no memory for properties");
-    }
-    // SAFETY: STRUCT for `list`.
-    let entries = unsafe { entries(list) }?;
+/// A list without values, which the program frees.
+pub(super) fn allocated(count: usize) -> Result<*mut daos_prop_t> {
+    let list = daos_prop_alloc(count as u32);
+    if list.is_null() { refuse(DER_NOMEM, "no memory for properties") } else { Ok(list) }
+}
+
+/// A list of some of the properties, which the program frees.
+pub(super) fn list_of(numbers: &[u32], found: &Properties) -> Result<*mut daos_prop_t> {
+    let made = allocated(numbers.len())?;
+    // SAFETY: `made` was allocated just now, with as many entries, and is used by nobody else.
+    let mut list = unsafe { InOut::new(made) };
+    let entries = list.reborrow().entries()?;
     entries.iter_mut().zip(numbers).for_each(|(entry, number)| entry.dpe_type = *number);
-    Ok(list)
+    list.fill(found)?;
+    Ok(made)
 }
 
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn daos_prop_free(list: *mut daos_prop_t) {
     // SAFETY: STRUCT and HEAP for `list`.
     unsafe {
-        daos_prop_fini(list);
+        daos_prop_fini(InOut::new(list));
         libc::free(list.cast());
     }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_prop_fini(list: *mut daos_prop_t) {
-    // SAFETY: STRUCT for `list`.
-    let Some(head) = (unsafe { place_or_none(list) }) else { return };
-    // SAFETY: STRUCT for `list`; `head` is not used meanwhile.
-    for entry in unsafe { entries(list) }.into_iter().flatten() {
+unsafe extern "C" fn daos_prop_fini(mut list: InOut<daos_prop_t>) {
+    for entry in list.reborrow().entries().into_iter().flatten() {
         // SAFETY: HEAP for the value.
         unsafe { clear(entry) };
     }
+    let Some(head) = list.or_none() else { return };
     // SAFETY: HEAP for the entries; nothing borrows them any more.
     unsafe { libc::free(head.dpp_entries.cast()) };
     (head.dpp_nr, head.dpp_entries) = (0, ptr::null_mut());
 }
 
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn daos_prop_entry_get(
-    list: *mut daos_prop_t,
-    number: u32,
-) -> *mut daos_prop_entry {
-    // SAFETY: STRUCT for `list`.
-    let found =
-        unsafe { entries(list) }.ok().and_then(|all| all.iter_mut().find(|entry| entry.dpe_type == number));
-    found.map_or(ptr::null_mut(), ptr::from_mut)
-}
-
-/// The entries of a list.
-///
-/// # Safety
-/// STRUCT, with its LIST of entries, as long as the result is used.
-pub(super) unsafe fn entries<'a>(list: *mut daos_prop_t) -> Result<&'a mut [daos_prop_entry]> {
-    // SAFETY: STRUCT for `list`.
-    let list = unsafe { place(list) }?;
-    // SAFETY: LIST for `dpp_entries`, of `dpp_nr`.
-    unsafe { many_mut(list.dpp_entries, list.dpp_nr.into()) }
+pub(super) extern "C" fn daos_prop_entry_get(list: InOut<daos_prop_t>, number: u32) -> *mut daos_prop_entry {
+    let mut all = list.entries().into_iter().flatten();
+    all.find(|entry| entry.dpe_type == number).map_or(ptr::null_mut(), ptr::from_mut)
 }
 
 /// Frees the value of an entry where it is a pointer.
@@ -103,102 +89,94 @@ pub(super) unsafe fn entries<'a>(list: *mut daos_prop_t) -> Result<&'a mut [daos
 /// # Safety
 /// HEAP for such a value.
 pub(super) unsafe fn clear(entry: &mut daos_prop_entry) {
-    if has_text(entry.dpe_type) || has_pointer(entry.dpe_type) {
-        // SAFETY: HEAP for the value, which is a pointer by its number.
-        unsafe { libc::free(entry.value()) };
-        entry.set_value(ptr::null_mut());
-    } else if entry.dpe_type == DAOS_PROP_PO_SVC_LIST {
-        // SAFETY: HEAP for the value, which is a list of servers by its number.
-        unsafe { d_rank_list_free(entry.value().cast()) };
-        entry.set_value(ptr::null_mut());
+    // SAFETY: HEAP for the value, which is a pointer, or one to a list of servers, by its number.
+    unsafe {
+        match entry.dpe_type {
+            number if has_text(number) || has_pointer(number) => libc::free(value(entry)),
+            DAOS_PROP_PO_SVC_LIST => d_rank_list_free(value(entry).cast()),
+            _ => return,
+        }
     }
+    entry.dpe_value.dpe_val_ptr = ptr::null_mut();
 }
 
-/// The properties in a list of the caller's.
-///
-/// # Safety
-/// STRUCT for the list, its entries and their values.
-pub(super) unsafe fn taken(list: *mut daos_prop_t) -> Result<Properties> {
-    let mut taken = Properties::new();
-    if list.is_null() {
-        return Ok(taken);
+impl<'a> InOut<'a, daos_prop_t> {
+    /// The entries of a list.
+    pub(super) fn entries(self) -> Result<&'a mut [daos_prop_entry]> {
+        let list = self.get()?;
+        // SAFETY: STRUCT for the list by the type of the parameter, so LIST for `dpp_entries`, of `dpp_nr`.
+        unsafe { many_mut(list.dpp_entries, list.dpp_nr.into()) }
     }
-    // SAFETY: STRUCT for `list`.
-    for entry in unsafe { entries(list) }? {
-        let Some(kind) = properties::kind(entry.dpe_type) else {
-            return invalid(&format!("property {:#x}, which containers do not have", entry.dpe_type));
-        };
-        if kind != Kind::Number && entry.value().is_null() {
-            return invalid("a property without its value");
+
+    /// The properties in a list.
+    pub(super) fn taken(self) -> Result<Properties> {
+        let mut taken = Properties::new();
+        if self.is_null() {
+            return Ok(taken);
         }
-        // SAFETY: a value that is no number is a pointer that is not null: a STRING, a STRUCT, or BYTES of the roots, by its number.
-        let value = unsafe {
-            match kind {
-                Kind::Number => Value::Number(entry.number()),
-                Kind::Text => {
-                    Value::Text(CStr::from_ptr(entry.value().cast()).to_string_lossy().into_owned())
-                }
-                Kind::List => Value::Bytes(list_bytes(entry.value().cast())?.to_vec()),
-                Kind::Roots => {
-                    Value::Bytes(many(entry.value().cast(), size_of::<daos_prop_co_roots>() as u64)?.to_vec())
-                }
+        for entry in self.entries()? {
+            let (Some(kind), given) = (properties::kind(entry.dpe_type), value(entry)) else {
+                return invalid(&format!("property {:#x}, which containers do not have", entry.dpe_type));
+            };
+            if kind != Kind::Number && given.is_null() {
+                return invalid("a property without its value");
             }
-        };
-        taken.insert(entry.dpe_type, value);
-    }
-    properties::check(&taken)?;
-    Ok(taken)
-}
-
-/// Fills a list of the caller's: the entries that it names, or all properties if it has none.
-///
-/// # Safety
-/// STRUCT for the list, and its entries.
-pub(super) unsafe fn fill(list: *mut daos_prop_t, found: &Properties) -> Result<()> {
-    // SAFETY: STRUCT for `list`.
-    let head = unsafe { place(list) }?;
-    if head.dpp_nr == 0 && head.dpp_entries.is_null() {
-        // SAFETY: `calloc` takes any numbers. Zeros are entries that are not set; the program frees them with the list.
-        head.dpp_entries = unsafe { libc::calloc(found.len().max(1), size_of::<daos_prop_entry>()) }.cast();
-        if head.dpp_entries.is_null() {
-            return refuse(DER_NOMEM, "no memory for properties");
+            // SAFETY: a value that is no number is a pointer that is not null: a STRING, a STRUCT, or BYTES of the roots, by its number.
+            let value = unsafe {
+                match kind {
+                    Kind::Number => Value::Number(number(entry)),
+                    Kind::Text => Value::Text(CStr::from_ptr(given.cast()).to_string_lossy().into_owned()),
+                    Kind::List => Value::Bytes(In::<daos_acl>::new(given.cast()).bytes()?.to_vec()),
+                    Kind::Roots => {
+                        Value::Bytes(many(given.cast(), size_of::<daos_prop_co_roots>() as u64)?.to_vec())
+                    }
+                }
+            };
+            taken.insert(entry.dpe_type, value);
         }
-        head.dpp_nr = found.len() as u32;
-        // SAFETY: allocated just now with `dpp_nr` entries.
-        let entries = unsafe { many_mut(head.dpp_entries, head.dpp_nr.into()) }?;
-        entries.iter_mut().zip(found.keys()).for_each(|(entry, number)| entry.dpe_type = *number);
+        properties::check(&taken)?;
+        Ok(taken)
     }
-    // SAFETY: LIST for `dpp_entries`, of `dpp_nr`.
-    for entry in unsafe { many_mut(head.dpp_entries, head.dpp_nr.into()) }? {
-        match found.get(&entry.dpe_type) {
-            Some(Value::Number(number)) => entry.set_number(*number),
-            Some(Value::Text(text)) => entry.set_value(copied(&[text.as_bytes(), &[0]].concat())?.cast()),
-            Some(Value::Bytes(bytes)) => entry.set_value(copied(bytes)?.cast()),
-            None => entry.dpe_flags |= DAOS_PROP_ENTRY_NOT_SET,
-        }
-    }
-    Ok(())
-}
 
-/// The numbers of the properties in a request of the caller's.
-///
-/// # Safety
-/// STRUCT for the list, and its entries.
-pub(super) unsafe fn asked(list: *mut daos_prop_t) -> Result<Vec<u32>> {
-    // SAFETY: STRUCT for `list`.
-    let asked: Vec<u32> = unsafe { entries(list) }?.iter().map(|entry| entry.dpe_type).collect();
-    Ok(if asked.is_empty() { (DAOS_PROP_CO_MIN + 1..DAOS_PROP_CO_MAX).collect() } else { asked })
+    /// Fills a list: the entries that it names, or all properties if it has none.
+    pub(super) fn fill(mut self, found: &Properties) -> Result<()> {
+        let head = self.reborrow().get()?;
+        if head.dpp_nr == 0 && head.dpp_entries.is_null() {
+            // SAFETY: `calloc` takes any numbers. Zeros are entries that are not set; the program frees them with the list.
+            head.dpp_entries =
+                unsafe { libc::calloc(found.len().max(1), size_of::<daos_prop_entry>()) }.cast();
+            if head.dpp_entries.is_null() {
+                return refuse(DER_NOMEM, "no memory for properties");
+            }
+            head.dpp_nr = found.len() as u32;
+            let entries = self.reborrow().entries()?;
+            entries.iter_mut().zip(found.keys()).for_each(|(entry, number)| entry.dpe_type = *number);
+        }
+        for entry in self.entries()? {
+            let value = &mut entry.dpe_value;
+            match found.get(&entry.dpe_type) {
+                Some(Value::Number(number)) => value.dpe_val = *number,
+                Some(Value::Text(text)) => {
+                    value.dpe_val_ptr = copied(&[text.as_bytes(), &[0]].concat())?.cast();
+                }
+                Some(Value::Bytes(bytes)) => value.dpe_val_ptr = copied(bytes)?.cast(),
+                None => entry.dpe_flags |= DAOS_PROP_ENTRY_NOT_SET,
+            }
+        }
+        Ok(())
+    }
+
+    /// The numbers of the properties in a request.
+    pub(super) fn asked(self) -> Result<Vec<u32>> {
+        let asked: Vec<u32> = self.entries()?.iter().map(|entry| entry.dpe_type).collect();
+        Ok(if asked.is_empty() { (DAOS_PROP_CO_MIN + 1..DAOS_PROP_CO_MAX).collect() } else { asked })
+    }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_cont_set_prop(
-    container: daos_handle_t,
-    list: *mut daos_prop_t,
-    event: *mut daos_event_t,
-) -> c_int {
+extern "C" fn daos_cont_set_prop(container: Handle, list: InOut<daos_prop_t>, event: Event) -> c_int {
     answer(event, || {
-        // SAFETY: STRUCT for `list`.
-        let mut given = unsafe { taken(list) }?;
+        let mut given = list.taken()?;
         properties::check_changeable(&given)?;
         let container = Container::get(container.cookie)?;
         if given.is_empty() {
@@ -212,30 +190,14 @@ unsafe extern "C" fn daos_cont_set_prop(
     })
 }
 
-/// The value of a property, by its kind.
-pub(super) trait Union {
-    fn number(&self) -> u64;
-    fn value(&self) -> *mut c_void;
-    fn set_number(&mut self, number: u64);
-    fn set_value(&mut self, value: *mut c_void);
+/// The value of a property that is a number.
+fn number(entry: &daos_prop_entry) -> u64 {
+    // SAFETY: whatever was put there is eight bytes, which are a number.
+    unsafe { entry.dpe_value.dpe_val }
 }
 
-impl Union for daos_prop_entry {
-    fn number(&self) -> u64 {
-        // SAFETY: whatever was put there is eight bytes, which are a number.
-        unsafe { self.dpe_value.dpe_val }
-    }
-
-    fn value(&self) -> *mut c_void {
-        // SAFETY: whatever was put there is eight bytes, which may be taken for a pointer that is not followed.
-        unsafe { self.dpe_value.dpe_val_ptr }
-    }
-
-    fn set_number(&mut self, number: u64) {
-        self.dpe_value.dpe_val = number;
-    }
-
-    fn set_value(&mut self, value: *mut c_void) {
-        self.dpe_value.dpe_val_ptr = value;
-    }
+/// The value of a property that is a pointer.
+pub(super) fn value(entry: &daos_prop_entry) -> *mut c_void {
+    // SAFETY: whatever was put there is eight bytes, which may be taken for a pointer that is not followed.
+    unsafe { entry.dpe_value.dpe_val_ptr }
 }

@@ -6,12 +6,8 @@ use std::{
 };
 
 use super::{
-    acl::list_bytes,
-    answer, copied, many, out, place,
-    properties::{
-        Union, clear, daos_prop_alloc, daos_prop_entry_get, daos_prop_free, entries, fill, of_numbers,
-    },
-    value_or_none,
+    In, InOut, Out, copied, done, many,
+    properties::{allocated, clear, daos_prop_entry_get, daos_prop_free, list_of, value},
 };
 use crate::{
     abi::{errors::*, info::*, properties::*},
@@ -43,19 +39,19 @@ pub(super) fn has_pointer(number: u32) -> bool {
 /// STRUCT for the entry: its value is of the kind of its number.
 unsafe fn copy(entry: &daos_prop_entry) -> Result<daos_prop_entry> {
     let mut made = *entry;
-    let value = entry.value();
+    let value = value(entry);
     // SAFETY: the value is not null, and by its number a STRING, a STRUCT, or BYTES of the roots.
     let bytes = unsafe {
         match entry.dpe_type {
             _ if value.is_null() => return Ok(made),
             number if has_text(number) => CStr::from_ptr(value.cast()).to_bytes_with_nul(),
-            DAOS_PROP_PO_ACL | DAOS_PROP_CO_ACL => list_bytes(value.cast())?,
+            DAOS_PROP_PO_ACL | DAOS_PROP_CO_ACL => In::<daos_acl>::new(value.cast()).bytes()?,
             DAOS_PROP_CO_ROOTS => many(value.cast(), size_of::<daos_prop_co_roots>() as u64)?,
             DAOS_PROP_PO_SVC_LIST => return refuse(DER_NOSYS, "a copy of the list of a pool's servers"),
             _ => return Ok(made),
         }
     };
-    made.set_value(copied(bytes)?.cast());
+    made.dpe_value.dpe_val_ptr = copied(bytes)?.cast();
     Ok(made)
 }
 
@@ -83,13 +79,11 @@ unsafe fn copy_all(from: &[daos_prop_entry], into: &mut [daos_prop_entry]) -> Re
 /// # Safety
 /// As [`copy`], for all.
 unsafe fn merged(count: usize, lists: &[&[daos_prop_entry]]) -> Result<*mut daos_prop_t> {
-    let made = daos_prop_alloc(count as u32);
-    if made.is_null() {
-        return refuse(DER_NOMEM, "no memory for properties");
-    }
+    let made = allocated(count)?;
     // SAFETY: `made` was allocated just now, with `count` entries; STRUCT for each of the others, with its value.
-    let outcome =
-        unsafe { entries(made).and_then(|into| lists.iter().try_for_each(|list| copy_all(list, into))) };
+    let outcome = unsafe {
+        InOut::new(made).entries().and_then(|into| lists.iter().try_for_each(|list| copy_all(list, into)))
+    };
     // SAFETY: HEAP for `made`, which nobody else has.
     outcome.inspect_err(|_| unsafe { daos_prop_free(made) })?;
     Ok(made)
@@ -97,13 +91,12 @@ unsafe fn merged(count: usize, lists: &[&[daos_prop_entry]]) -> Result<*mut daos
 
 /// Copies a list of properties, of pools (`for_pool`) or of containers.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_prop_dup(list: *mut daos_prop_t, for_pool: bool, _input: bool) -> *mut daos_prop_t {
+extern "C" fn daos_prop_dup(list: InOut<daos_prop_t>, for_pool: bool, _input: bool) -> *mut daos_prop_t {
     let range = match for_pool {
         true => DAOS_PROP_PO_MIN + 1..DAOS_PROP_PO_MAX,
         false => DAOS_PROP_CO_MIN + 1..DAOS_PROP_CO_MAX,
     };
-    // SAFETY: STRUCT for `list`.
-    let Ok(all) = (unsafe { entries(list) }) else { return ptr::null_mut() };
+    let Ok(all) = list.entries() else { return ptr::null_mut() };
     if !all.iter().all(|entry| range.contains(&entry.dpe_type)) {
         return ptr::null_mut();
     }
@@ -112,14 +105,13 @@ unsafe extern "C" fn daos_prop_dup(list: *mut daos_prop_t, for_pool: bool, _inpu
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_prop_merge2(
-    old: *mut daos_prop_t,
-    new: *mut daos_prop_t,
-    result: *mut *mut daos_prop_t,
+extern "C" fn daos_prop_merge2(
+    old: InOut<daos_prop_t>,
+    new: InOut<daos_prop_t>,
+    result: Out<*mut daos_prop_t>,
 ) -> c_int {
-    answer(ptr::null_mut(), || {
-        // SAFETY: STRUCT for `old` and `new`, OUT for `result`.
-        let (old, new, place) = unsafe { (&*entries(old)?, &*entries(new)?, out(result)?) };
+    done(|| {
+        let (old, new, place) = (&*old.entries()?, &*new.entries()?, result.place()?);
         let is_new = |entry: &&daos_prop_entry| old.iter().all(|other| other.dpe_type != entry.dpe_type);
         let count = old.len() + new.iter().filter(is_new).count();
         // SAFETY: STRUCT for both lists, whose entries these are, with their values.
@@ -129,94 +121,87 @@ unsafe extern "C" fn daos_prop_merge2(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_prop_merge(old: *mut daos_prop_t, new: *mut daos_prop_t) -> *mut daos_prop_t {
+extern "C" fn daos_prop_merge(old: InOut<daos_prop_t>, new: InOut<daos_prop_t>) -> *mut daos_prop_t {
     let mut result = ptr::null_mut();
-    // SAFETY: STRUCT for `old` and `new`; `result` is of this function.
-    unsafe { daos_prop_merge2(old, new, &raw mut result) };
+    daos_prop_merge2(old, new, Out::from(&mut result));
     result
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_prop_has_str(entry: *mut daos_prop_entry) -> bool {
-    // SAFETY: STRUCT for `entry`.
-    unsafe { value_or_none(entry) }.is_some_and(|entry| has_text(entry.dpe_type))
+extern "C" fn daos_prop_has_str(entry: In<daos_prop_entry>) -> bool {
+    entry.or_none().is_some_and(|entry| has_text(entry.dpe_type))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_prop_has_ptr(entry: *mut daos_prop_entry) -> bool {
-    // SAFETY: STRUCT for `entry`.
-    unsafe { value_or_none(entry) }.is_some_and(|entry| has_pointer(entry.dpe_type))
+extern "C" fn daos_prop_has_ptr(entry: In<daos_prop_entry>) -> bool {
+    entry.or_none().is_some_and(|entry| has_pointer(entry.dpe_type))
 }
 
 /// Replaces the value of an entry of the right kind by a copy of bytes.
 ///
 /// # Safety
-/// STRUCT for the entry, HEAP for its value.
-unsafe fn put(entry: *mut daos_prop_entry, is_right: impl Fn(u32) -> bool, bytes: &[u8]) -> Result<()> {
-    // SAFETY: STRUCT for `entry`.
-    let entry = unsafe { place(entry) }?;
+/// HEAP for the value of the entry.
+unsafe fn put(entry: InOut<daos_prop_entry>, is_right: impl Fn(u32) -> bool, bytes: &[u8]) -> Result<()> {
+    let entry = entry.get()?;
     if !is_right(entry.dpe_type) {
         return invalid(&format!("a value of another kind than property {:#x} has", entry.dpe_type));
     }
     let value = copied(bytes)?;
     // SAFETY: HEAP for the value of `entry`.
     unsafe { clear(entry) };
-    entry.set_value(value.cast());
+    entry.dpe_value.dpe_val_ptr = value.cast();
     Ok(())
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_prop_entry_set_str(
-    entry: *mut daos_prop_entry,
+    entry: InOut<daos_prop_entry>,
     text: *const c_char,
     length: u64,
 ) -> c_int {
-    answer(ptr::null_mut(), || {
-        // SAFETY: BYTES for `text`, up to the first NUL or `length`; STRUCT for `entry`, HEAP for its value.
-        unsafe { put(entry, has_text, &[bounded(text, length)?, &[0]].concat()) }
-    })
+    // SAFETY: BYTES for `text`, up to the first NUL or `length`; HEAP for the value of `entry`.
+    done(|| unsafe { put(entry, has_text, &[bounded(text, length)?, &[0]].concat()) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_prop_entry_set_ptr(
-    entry: *mut daos_prop_entry,
+    entry: InOut<daos_prop_entry>,
     value: *const c_void,
     size: u64,
 ) -> c_int {
-    answer(ptr::null_mut(), || {
-        // SAFETY: BYTES for `value`, as many as `size` says; STRUCT for `entry`, HEAP for its value.
-        unsafe { put(entry, has_pointer, many(value.cast(), size)?) }
-    })
+    // SAFETY: BYTES for `value`, as many as `size` says; HEAP for the value of `entry`.
+    done(|| unsafe { put(entry, has_pointer, many(value.cast(), size)?) })
+}
+
+/// Sets the value of an entry of a list, if there is one.
+fn set(list: InOut<daos_prop_t>, number: u32, set: impl FnOnce(InOut<daos_prop_entry>) -> c_int) -> c_int {
+    match daos_prop_entry_get(list, number) {
+        entry if entry.is_null() => -DER_NONEXIST,
+        // SAFETY: `entry` is in the list.
+        entry => set(unsafe { InOut::new(entry) }),
+    }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_prop_set_str(
-    list: *mut daos_prop_t,
+    list: InOut<daos_prop_t>,
     number: u32,
     text: *const c_char,
     length: u64,
 ) -> c_int {
-    // SAFETY: STRUCT for `list`.
-    match unsafe { daos_prop_entry_get(list, number) } {
-        entry if entry.is_null() => -DER_NONEXIST,
-        // SAFETY: `entry` is in the list; BYTES for `text`.
-        entry => unsafe { daos_prop_entry_set_str(entry, text, length) },
-    }
+    // SAFETY: BYTES for `text`, up to the first NUL or `length`; HEAP for the value of `entry`.
+    set(list, number, |entry| unsafe { daos_prop_entry_set_str(entry, text, length) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_prop_set_ptr(
-    list: *mut daos_prop_t,
+    list: InOut<daos_prop_t>,
     number: u32,
     value: *const c_void,
     size: u64,
 ) -> c_int {
-    // SAFETY: STRUCT for `list`.
-    match unsafe { daos_prop_entry_get(list, number) } {
-        entry if entry.is_null() => -DER_NONEXIST,
-        // SAFETY: `entry` is in the list; BYTES for `value`.
-        entry => unsafe { daos_prop_entry_set_ptr(entry, value, size) },
-    }
+    // SAFETY: BYTES for `value`, as many as `size` says; HEAP for the value of `entry`.
+    set(list, number, |entry| unsafe { daos_prop_entry_set_ptr(entry, value, size) })
 }
 
 /// The bytes of a string, which ends at a NUL or after a number of bytes.
@@ -238,17 +223,15 @@ unsafe fn bounded<'a>(text: *const c_char, length: u64) -> Result<&'a [u8]> {
 unsafe extern "C" fn daos_prop_from_str(
     text: *const c_char,
     length: u64,
-    list: *mut *mut daos_prop_t,
+    list: Out<*mut daos_prop_t>,
 ) -> c_int {
-    answer(ptr::null_mut(), || {
-        // SAFETY: BYTES for `text`, up to the first NUL or `length`; OUT for `list`.
-        let (text, place) = unsafe { (bounded(text, length)?, out(list)?) };
+    done(|| {
+        // SAFETY: BYTES for `text`, up to the first NUL or `length`.
+        let (text, place) = (unsafe { bounded(text, length) }?, list.place()?);
         let Ok(text) = std::str::from_utf8(text) else { return invalid("properties that are not UTF-8") };
         let found = property_text::parse(text)?;
-        let made = of_numbers(&found.keys().copied().collect::<Vec<u32>>())?;
-        // SAFETY: `made` was allocated just now.
-        unsafe { fill(made, &found) }?;
-        place.set(made);
+        let numbers: Vec<u32> = found.keys().copied().collect();
+        place.set(list_of(&numbers, &found)?);
         Ok(())
     })
 }

@@ -1,8 +1,8 @@
 //! Lists of server processes, which programs read from text to name a pool's service.
 
-use std::{ffi::c_char, ptr};
+use std::ptr;
 
-use super::{copied, text};
+use super::{Text, copied};
 use crate::abi::info::d_rank_list_t;
 
 /// The numbers in a text, between separators.
@@ -13,12 +13,8 @@ fn ranks(text: &str, separators: &str) -> Option<Vec<u32>> {
 
 /// Returns null for a text with anything but numbers.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_rank_list_parse(
-    list: *const c_char,
-    separators: *const c_char,
-) -> *mut d_rank_list_t {
-    // SAFETY: STRING for `list` and `separators`.
-    let texts = unsafe { text(list).and_then(|list| Ok((list, text(separators)?))) };
+extern "C" fn daos_rank_list_parse(list: Text, separators: Text) -> *mut d_rank_list_t {
+    let texts = list.text().and_then(|list| Ok((list, separators.text()?)));
     let ranks = texts.ok().and_then(|(list, separators)| ranks(list, separators)).unwrap_or_default();
     let bytes: Vec<u8> = ranks.iter().flat_map(|rank| rank.to_le_bytes()).collect();
     if bytes.is_empty() {

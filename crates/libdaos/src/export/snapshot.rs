@@ -5,34 +5,28 @@ use std::{
     ptr,
 };
 
-use super::{answer, answer_handle, halves, out, outs, place, text, value_or_none};
+use super::{Event, Handle, In, InOut, Out, Text, answer, halves, outs};
 use crate::{
     abi::{constants::*, types::*},
     containers::Container,
     objects::table::{self, ObjectTable},
-    runtime::error::{Result, invalid},
+    runtime::error::invalid,
     transactions::snapshots,
 };
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_cont_create_snap(
-    container: daos_handle_t,
-    epoch: *mut u64,
-    name: *mut c_char,
-    event: *mut daos_event_t,
-) -> c_int {
-    // SAFETY: `daos_cont_create_snap_opt` takes what this function was given under the same clauses.
-    unsafe { daos_cont_create_snap_opt(container, epoch, name, DAOS_SNAP_OPT_CR, event) }
+extern "C" fn daos_cont_create_snap(container: Handle, epoch: Out<u64>, name: Text, event: Event) -> c_int {
+    daos_cont_create_snap_opt(container, epoch, name, DAOS_SNAP_OPT_CR, event)
 }
 
 /// An object table needs no preparation, so a request for one changes nothing.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_cont_create_snap_opt(
-    container: daos_handle_t,
-    epoch: *mut u64,
-    name: *mut c_char,
+extern "C" fn daos_cont_create_snap_opt(
+    container: Handle,
+    epoch: Out<u64>,
+    name: Text,
     options: c_int,
-    event: *mut daos_event_t,
+    event: Event,
 ) -> c_int {
     answer(event, || {
         if options & DAOS_SNAP_OPT_CR == 0 || options & !(DAOS_SNAP_OPT_CR | DAOS_SNAP_OPT_OIT) != 0 {
@@ -40,35 +34,27 @@ unsafe extern "C" fn daos_cont_create_snap_opt(
                 "options of a snapshot: DAOS_SNAP_OPT_CR, with or without DAOS_SNAP_OPT_OIT, is expected",
             );
         }
-        // SAFETY: OUT for `epoch`, STRING for `name`.
-        let (epoch, name) = unsafe { (out(epoch)?, if name.is_null() { None } else { Some(text(name)?) }) };
-        epoch.set(snapshots::create(container.cookie, name)?);
-        Ok(())
+        epoch.fill(|| snapshots::create(container.cookie, name.text_or_none()?))
     })
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn daos_cont_destroy_snap(
-    container: daos_handle_t,
-    range: daos_epoch_range_t,
-    event: *mut daos_event_t,
-) -> c_int {
+extern "C" fn daos_cont_destroy_snap(container: Handle, range: daos_epoch_range_t, event: Event) -> c_int {
     answer(event, || snapshots::destroy(container.cookie, range.epr_lo, range.epr_hi))
 }
 
 /// Names are not reported: their pointers are set to null.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_cont_list_snap(
-    container: daos_handle_t,
-    count: *mut c_int,
+    container: Handle,
+    count: InOut<c_int>,
     epochs: *mut u64,
     names: *mut *mut c_char,
-    anchor: *mut daos_anchor_t,
-    event: *mut daos_event_t,
+    anchor: InOut<daos_anchor_t>,
+    event: Event,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: STRUCT for `count` and `anchor`.
-        let (count, anchor) = unsafe { (place(count)?, place(anchor)?) };
+        let (count, anchor) = (count.get()?, anchor.get()?);
         let capacity = u64::try_from(*count).unwrap_or(0);
         let all = snapshots::list(&*Container::get(container.cookie)?)?;
         let from = index(anchor);
@@ -103,88 +89,74 @@ fn go_on(anchor: &mut daos_anchor_t, next: usize, has_more: bool) {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_oit_open(
-    container: daos_handle_t,
-    epoch: u64,
-    table: *mut daos_handle_t,
-    event: *mut daos_event_t,
-) -> c_int {
-    // SAFETY: OUT for `table`.
-    unsafe { answer_handle(event, table, || table::open(container.cookie, epoch)) }
+extern "C" fn daos_oit_open(container: Handle, epoch: u64, table: Out<Handle>, event: Event) -> c_int {
+    answer(event, || table.open(|| table::open(container.cookie, epoch)))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn daos_oit_close(table: daos_handle_t, event: *mut daos_event_t) -> c_int {
+extern "C" fn daos_oit_close(table: Handle, event: Event) -> c_int {
     answer(event, || table::close(table.cookie))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_oit_list(
-    table: daos_handle_t,
+    table: Handle,
     ids: *mut daos_obj_id_t,
-    count: *mut u32,
-    anchor: *mut daos_anchor_t,
-    event: *mut daos_event_t,
+    count: InOut<u32>,
+    anchor: InOut<daos_anchor_t>,
+    event: Event,
 ) -> c_int {
-    answer(event, || {
-        // SAFETY: STRUCT for `count` and `anchor`, LIST for `ids`, of `count`.
-        unsafe { list(table, ids, count, anchor, false) }
-    })
+    // SAFETY: LIST for `ids`, of `count`.
+    unsafe { list(table, ids, count, anchor, false, event) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_oit_list_unmarked(
+    table: Handle,
+    ids: *mut daos_obj_id_t,
+    count: InOut<u32>,
+    anchor: InOut<daos_anchor_t>,
+    event: Event,
+) -> c_int {
+    // SAFETY: LIST for `ids`, of `count`.
+    unsafe { list(table, ids, count, anchor, true, event) }
 }
 
 /// Copies a page of ids, and the start of the next page.
 ///
 /// # Safety
-/// STRUCT for `count` and `anchor`, LIST for `ids`, of `count`.
+/// LIST for `ids`, of `count`.
 unsafe fn list(
-    table: daos_handle_t,
+    table: Handle,
     ids: *mut daos_obj_id_t,
-    count: *mut u32,
-    anchor: *mut daos_anchor_t,
+    count: InOut<u32>,
+    anchor: InOut<daos_anchor_t>,
     is_unmarked: bool,
-) -> Result<()> {
-    let table = ObjectTable::get(table.cookie)?;
-    // SAFETY: STRUCT for `count` and `anchor`.
-    let (count, anchor) = unsafe { (place(count)?, place(anchor)?) };
-    // SAFETY: LIST for `ids`, of `count`.
-    let places = unsafe { outs(ids, (*count).into()) }?;
-    if places.is_empty() {
-        return invalid("a list of object ids without space for one");
-    }
-    let (page, next) = table.page(index(anchor), places.len(), is_unmarked);
-    for (place, id) in places.iter_mut().zip(&page) {
-        place.write(daos_obj_id_t { lo: id.lo(), hi: id.hi() });
-    }
-    *count = page.len() as u32;
-    go_on(anchor, next.unwrap_or(usize::MAX), next.is_some());
-    Ok(())
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_oit_list_unmarked(
-    table: daos_handle_t,
-    ids: *mut daos_obj_id_t,
-    count: *mut u32,
-    anchor: *mut daos_anchor_t,
-    event: *mut daos_event_t,
+    event: Event,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: STRUCT for `count` and `anchor`, LIST for `ids`, of `count`.
-        unsafe { list(table, ids, count, anchor, true) }
+        let table = ObjectTable::get(table.cookie)?;
+        let (count, anchor) = (count.get()?, anchor.get()?);
+        // SAFETY: LIST for `ids`, of `count`.
+        let places = unsafe { outs(ids, (*count).into()) }?;
+        if places.is_empty() {
+            return invalid("a list of object ids without space for one");
+        }
+        let (page, next) = table.page(index(anchor), places.len(), is_unmarked);
+        for (place, id) in places.iter_mut().zip(&page) {
+            place.write(daos_obj_id_t { lo: id.lo(), hi: id.hi() });
+        }
+        *count = page.len() as u32;
+        go_on(anchor, next.unwrap_or(usize::MAX), next.is_some());
+        Ok(())
     })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_oit_mark(
-    table: daos_handle_t,
-    id: daos_obj_id_t,
-    marker: *mut d_iov_t,
-    event: *mut daos_event_t,
-) -> c_int {
+extern "C" fn daos_oit_mark(table: Handle, id: daos_obj_id_t, marker: In<d_iov_t>, event: Event) -> c_int {
     answer(event, || {
         let table = ObjectTable::get(table.cookie)?;
-        // SAFETY: STRUCT for `marker`.
-        let marker = unsafe { value_or_none(marker) };
+        let marker = marker.or_none();
         let is_wrong = |marker: &d_iov_t| {
             marker.iov_buf.is_null() || !(1..=DAOS_OIT_MARKER_MAX_LEN).contains(&marker.iov_len)
         };

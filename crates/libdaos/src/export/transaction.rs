@@ -1,74 +1,52 @@
 //! Transactions.
 
-use std::{ffi::c_int, ptr};
+use std::ffi::c_int;
 
-use super::{answer, answer_handle, out};
+use super::{Event, Handle, Out, answer, done};
 use crate::{
-    abi::types::*,
     runtime::error::{Result, invalid},
     transactions::{self, Transaction},
 };
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_tx_open(
-    container: daos_handle_t,
-    handle: *mut daos_handle_t,
-    flags: u64,
-    event: *mut daos_event_t,
-) -> c_int {
-    // SAFETY: OUT for `handle`.
-    unsafe { answer_handle(event, handle, || transactions::open(container.cookie, flags)) }
+extern "C" fn daos_tx_open(container: Handle, handle: Out<Handle>, flags: u64, event: Event) -> c_int {
+    answer(event, || handle.open(|| transactions::open(container.cookie, flags)))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_tx_open_snap(
-    container: daos_handle_t,
-    epoch: u64,
-    handle: *mut daos_handle_t,
-    event: *mut daos_event_t,
-) -> c_int {
-    // SAFETY: OUT for `handle`.
-    unsafe { answer_handle(event, handle, || transactions::open_at(container.cookie, epoch)) }
+extern "C" fn daos_tx_open_snap(container: Handle, epoch: u64, handle: Out<Handle>, event: Event) -> c_int {
+    answer(event, || handle.open(|| transactions::open_at(container.cookie, epoch)))
 }
 
 /// Runs an operation on a transaction.
-fn with(
-    handle: daos_handle_t,
-    event: *mut daos_event_t,
-    act: impl FnOnce(&Transaction) -> Result<()>,
-) -> c_int {
-    answer(event, || act(&*Transaction::get(handle.cookie)?))
+fn on(event: Event, tx: Handle, act: impl FnOnce(&Transaction) -> Result<()>) -> c_int {
+    answer(event, || act(&*Transaction::get(tx.cookie)?))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn daos_tx_commit(transaction: daos_handle_t, event: *mut daos_event_t) -> c_int {
-    with(transaction, event, Transaction::commit)
+extern "C" fn daos_tx_commit(tx: Handle, event: Event) -> c_int {
+    on(event, tx, Transaction::commit)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn daos_tx_abort(transaction: daos_handle_t, event: *mut daos_event_t) -> c_int {
-    with(transaction, event, Transaction::abort)
+extern "C" fn daos_tx_abort(tx: Handle, event: Event) -> c_int {
+    on(event, tx, Transaction::abort)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn daos_tx_restart(transaction: daos_handle_t, event: *mut daos_event_t) -> c_int {
-    with(transaction, event, Transaction::restart)
+extern "C" fn daos_tx_restart(tx: Handle, event: Event) -> c_int {
+    on(event, tx, Transaction::restart)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn daos_tx_close(transaction: daos_handle_t, event: *mut daos_event_t) -> c_int {
-    answer(event, || transactions::close(transaction.cookie))
+extern "C" fn daos_tx_close(tx: Handle, event: Event) -> c_int {
+    answer(event, || transactions::close(tx.cookie))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_tx_hdl2epoch(transaction: daos_handle_t, epoch: *mut u64) -> c_int {
-    answer(ptr::null_mut(), || {
-        if transaction.cookie == 0 {
-            return invalid("the epoch of no transaction");
-        }
-        // SAFETY: OUT for `epoch`.
-        let epoch = unsafe { out(epoch) }?;
-        epoch.set(Transaction::get(transaction.cookie)?.epoch()?);
-        Ok(())
+extern "C" fn daos_tx_hdl2epoch(tx: Handle, epoch: Out<u64>) -> c_int {
+    done(|| match tx.cookie {
+        0 => invalid("the epoch of no transaction"),
+        tx => epoch.fill(|| Transaction::get(tx)?.epoch()),
     })
 }

@@ -1,98 +1,86 @@
 //! Reading and changing the attributes of `stat`.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 
-use super::{Mounted, Opened, as_c, both, done, name_or_none, number, system};
+use super::{InOut, Mounted, Opened, Out, Text, as_c, both, done, number, system};
 use crate::{
     abi::dfs::*,
-    dfs::{self, AttributeChange, Errno, Time},
-    export::{out, place},
+    dfs::{self, AttributeChange, Errno, FileSystem, Node, Result, Time},
 };
 
 #[unsafe(no_mangle)]
-pub(in crate::export) unsafe extern "C" fn dfs_stat(
-    mounted: Mounted,
-    parent: Opened,
-    entry: *const c_char,
-    stat: *mut libc::stat,
-) -> c_int {
+extern "C" fn dfs_stat(mounted: Mounted, parent: Opened, entry: Text, stat: Out<libc::stat>) -> c_int {
+    let find = || dfs::stat(&*system(mounted)?, number(parent), entry.bytes_or_none());
+    done(|| stat.fill(|| Ok(as_c(&find()?))))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn dfs_ostat(mounted: Mounted, opened: Opened, stat: Out<libc::stat>) -> c_int {
     done(|| {
-        // SAFETY: STRING for `entry`, OUT for `stat`.
-        let (entry, stat) = unsafe { (name_or_none(entry), out(stat)?) };
-        stat.set(as_c(&dfs::stat(&*system(mounted)?, number(parent), entry)?));
-        Ok(())
+        let (_, node) = both(mounted, opened)?;
+        stat.fill(|| Ok(as_c(&dfs::stat_of(&node)?)))
     })
 }
 
 #[unsafe(no_mangle)]
-pub(in crate::export) unsafe extern "C" fn dfs_access(
-    mounted: Mounted,
-    parent: Opened,
-    entry: *const c_char,
-    mask: c_int,
-) -> c_int {
-    // SAFETY: STRING for `entry`.
-    done(|| dfs::access(&*system(mounted)?, number(parent), unsafe { name_or_none(entry) }, mask))
+extern "C" fn dfs_access(mounted: Mounted, parent: Opened, entry: Text, mask: c_int) -> c_int {
+    done(|| dfs::access(&*system(mounted)?, number(parent), entry.bytes_or_none(), mask))
 }
 
 #[unsafe(no_mangle)]
-pub(in crate::export) unsafe extern "C" fn dfs_chmod(
-    mounted: Mounted,
-    parent: Opened,
-    entry: *const c_char,
-    mode: libc::mode_t,
-) -> c_int {
-    // SAFETY: STRING for `entry`.
-    done(|| dfs::chmod(&*system(mounted)?, number(parent), unsafe { name_or_none(entry) }, mode))
+extern "C" fn dfs_chmod(mounted: Mounted, parent: Opened, entry: Text, mode: libc::mode_t) -> c_int {
+    done(|| dfs::chmod(&*system(mounted)?, number(parent), entry.bytes_or_none(), mode))
 }
 
 #[unsafe(no_mangle)]
-pub(in crate::export) unsafe extern "C" fn dfs_chown(
+extern "C" fn dfs_chown(
     mounted: Mounted,
     parent: Opened,
-    entry: *const c_char,
+    entry: Text,
     user: libc::uid_t,
     group: libc::gid_t,
     flags: c_int,
 ) -> c_int {
-    let given = |number: u32| (number != u32::MAX).then_some(number);
-    let owner = (given(user), given(group));
-    // SAFETY: STRING for `entry`.
-    done(|| dfs::chown(&*system(mounted)?, number(parent), unsafe { name_or_none(entry) }, owner, flags))
+    let owner = owner(user, group);
+    done(|| dfs::chown(&*system(mounted)?, number(parent), entry.bytes_or_none(), owner, flags))
 }
 
-/// The time of the last access is not stored, so setting it does nothing.
+/// A new owner and group. The highest number leaves one as it is.
+pub(super) fn owner(user: libc::uid_t, group: libc::gid_t) -> (Option<u32>, Option<u32>) {
+    let given = |number: u32| (number != u32::MAX).then_some(number);
+    (given(user), given(group))
+}
+
 #[unsafe(no_mangle)]
-pub(in crate::export) unsafe extern "C" fn dfs_osetattr(
-    mounted: Mounted,
-    opened: Opened,
-    stat: *mut libc::stat,
-    flags: c_int,
-) -> c_int {
+extern "C" fn dfs_osetattr(mounted: Mounted, opened: Opened, stat: InOut<libc::stat>, flags: c_int) -> c_int {
     done(|| {
         let (system, node) = both(mounted, opened)?;
-        // SAFETY: STRUCT for `stat`.
-        let stat = unsafe { place(stat) }?;
-        let known = DFS_SET_ATTR_MODE
-            | DFS_SET_ATTR_ATIME
-            | DFS_SET_ATTR_MTIME
-            | DFS_SET_ATTR_SIZE
-            | DFS_SET_ATTR_UID
-            | DFS_SET_ATTR_GID;
-        let size = u64::try_from(stat.st_size);
-        if flags & !known != 0 || flags & DFS_SET_ATTR_SIZE != 0 && size.is_err() {
-            return Err(Errno(libc::EINVAL));
-        }
-        let has = |flag: c_int| flags & flag != 0;
-        let modified = Time { seconds: stat.st_mtime as u64, nanoseconds: stat.st_mtime_nsec as u64 };
-        let change = AttributeChange {
-            mode: has(DFS_SET_ATTR_MODE).then_some(stat.st_mode),
-            modified: has(DFS_SET_ATTR_MTIME).then_some(modified),
-            user: has(DFS_SET_ATTR_UID).then_some(stat.st_uid),
-            group: has(DFS_SET_ATTR_GID).then_some(stat.st_gid),
-            size: size.ok().filter(|_| has(DFS_SET_ATTR_SIZE)),
-        };
-        *stat = as_c(&dfs::change(&system, &node, &change)?);
-        Ok(())
+        set(&system, &node, stat, flags)
     })
+}
+
+/// Sets attributes of an open entry. The time of the last access is not stored, so setting it does nothing.
+pub(super) fn set(system: &FileSystem, node: &Node, stat: InOut<libc::stat>, flags: c_int) -> Result<()> {
+    let stat = stat.get()?;
+    let known = DFS_SET_ATTR_MODE
+        | DFS_SET_ATTR_ATIME
+        | DFS_SET_ATTR_MTIME
+        | DFS_SET_ATTR_SIZE
+        | DFS_SET_ATTR_UID
+        | DFS_SET_ATTR_GID;
+    let size = u64::try_from(stat.st_size);
+    if flags & !known != 0 || flags & DFS_SET_ATTR_SIZE != 0 && size.is_err() {
+        return Err(Errno(libc::EINVAL));
+    }
+    let has = |flag: c_int| flags & flag != 0;
+    let modified = Time { seconds: stat.st_mtime as u64, nanoseconds: stat.st_mtime_nsec as u64 };
+    let change = AttributeChange {
+        mode: has(DFS_SET_ATTR_MODE).then_some(stat.st_mode),
+        modified: has(DFS_SET_ATTR_MTIME).then_some(modified),
+        user: has(DFS_SET_ATTR_UID).then_some(stat.st_uid),
+        group: has(DFS_SET_ATTR_GID).then_some(stat.st_gid),
+        size: size.ok().filter(|_| has(DFS_SET_ATTR_SIZE)),
+    };
+    *stat = as_c(&dfs::change(system, node, &change)?);
+    Ok(())
 }

@@ -2,11 +2,11 @@
 
 use std::{ffi::c_int, sync::Arc};
 
-use super::{Mounted, Opened, answer, both, done, system};
+use super::{Event, InOut, Mounted, Opened, Out, answer, both, done, system};
 use crate::{
     abi::{dfs::*, types::*},
     dfs::{Errno, FileSystem, Node, Result},
-    export::{fill, many, out, place, vectors},
+    export::{bytes_of, fill, many},
     objects::arrays::Range,
 };
 
@@ -15,7 +15,7 @@ type Checked = (Arc<FileSystem>, Arc<Node>);
 
 /// Checks the arguments of a function, then calls it. The call itself reports wrong arguments, and the event does not begin.
 fn answer_after<T>(
-    event: *mut daos_event_t,
+    event: Event,
     check: impl FnOnce() -> Result<T>,
     act: impl FnOnce(T) -> Result<()>,
 ) -> c_int {
@@ -27,9 +27,9 @@ fn answer_after<T>(
     checked.map_or(number, |checked| answer(event, || act(checked)))
 }
 
-fn check_read((mounted, opened): (Mounted, Opened), size: *mut u64) -> Result<Checked> {
+fn check_read((mounted, opened): (Mounted, Opened), has_size: bool) -> Result<Checked> {
     let (system, node) = both(mounted, opened)?;
-    if size.is_null() {
+    if !has_size {
         return Err(Errno(libc::EINVAL));
     }
     node.check_readable()?;
@@ -44,16 +44,14 @@ fn check_write((mounted, opened): (Mounted, Opened)) -> Result<Checked> {
     Ok((system, node))
 }
 
-/// The ranges of a description.
-///
-/// # Safety
-/// STRUCT, with its LIST of `iod_nr` ranges.
-unsafe fn ranges(described: *mut dfs_iod_t) -> Result<Vec<Range>> {
-    // SAFETY: STRUCT for `described`.
-    let described = unsafe { place(described) }?;
-    // SAFETY: LIST for `iod_rgs`, of `iod_nr`.
-    let ranges = unsafe { many(described.iod_rgs.cast_const(), described.iod_nr) }?;
-    Ok(ranges.iter().map(|range| (range.rg_idx, range.rg_len)).collect())
+impl InOut<'_, dfs_iod_t> {
+    /// The ranges of a description.
+    fn ranges(self) -> Result<Vec<Range>> {
+        let described = self.get()?;
+        // SAFETY: STRUCT for the description by the type of the parameter, so LIST for `iod_rgs`, of `iod_nr`.
+        let ranges = unsafe { many(described.iod_rgs.cast_const(), described.iod_nr) }?;
+        Ok(ranges.iter().map(|range| (range.rg_idx, range.rg_len)).collect())
+    }
 }
 
 /// The range that vectors cover from an offset on.
@@ -64,13 +62,10 @@ fn range(offset: u64, vectors: &[d_iov_t]) -> Range {
 /// Reads ranges and reports the number of bytes.
 ///
 /// # Safety
-/// OUT for `size`, BUFFER for each vector.
-unsafe fn read((system, node): Checked, ranges: &[Range], vectors: &[d_iov_t], size: *mut u64) -> Result<()> {
-    // SAFETY: OUT for `size`.
-    let size = unsafe { out(size) }?;
+/// BUFFER for each vector.
+unsafe fn read((system, node): Checked, ranges: &[Range], vectors: &[d_iov_t], size: Out<u64>) -> Result<()> {
     // SAFETY: BUFFER for each vector.
-    size.set(unsafe { fill(vectors, |buffers| system.read(&node, ranges, buffers)) }?);
-    Ok(())
+    size.fill(|| unsafe { fill(vectors, |buffers| system.read(&node, ranges, buffers)) })
 }
 
 /// Writes ranges.
@@ -78,27 +73,23 @@ unsafe fn read((system, node): Checked, ranges: &[Range], vectors: &[d_iov_t], s
 /// # Safety
 /// BYTES for each vector.
 unsafe fn write((system, node): Checked, ranges: &[Range], vectors: &[d_iov_t]) -> Result<()> {
-    // SAFETY: BYTES for each vector, as many as `iov_len` says.
-    let all = vectors.iter().map(|vector| unsafe { many(vector.iov_buf.cast::<u8>(), vector.iov_len) });
-    system.write(&node, ranges, &all.collect::<crate::runtime::error::Result<Vec<&[u8]>>>()?)
+    // SAFETY: BYTES for each vector.
+    system.write(&node, ranges, &unsafe { bytes_of(vectors) }?)
 }
 
 #[unsafe(no_mangle)]
-pub(in crate::export) unsafe extern "C" fn dfs_read(
+pub(super) unsafe extern "C" fn dfs_read(
     mounted: Mounted,
     opened: Opened,
-    list: *mut d_sg_list_t,
+    list: InOut<d_sg_list_t>,
     offset: u64,
-    size: *mut u64,
-    event: *mut daos_event_t,
+    size: Out<u64>,
+    event: Event,
 ) -> c_int {
-    let check = || {
-        let checked = check_read((mounted, opened), size)?;
-        // SAFETY: STRUCT for `list`.
-        Ok((checked, unsafe { vectors(list) }?))
-    };
+    let has_size = !size.is_null();
+    let check = || Ok((check_read((mounted, opened), has_size)?, list.vectors()?));
     answer_after(event, check, |(checked, vectors)| {
-        // SAFETY: OUT for `size`, which is not null; BUFFER for the vectors.
+        // SAFETY: BUFFER for the vectors.
         unsafe { read(checked, &[range(offset, vectors)], vectors, size) }
     })
 }
@@ -108,37 +99,31 @@ pub(in crate::export) unsafe extern "C" fn dfs_read(
 unsafe extern "C" fn dfs_readx(
     mounted: Mounted,
     opened: Opened,
-    described: *mut dfs_iod_t,
-    list: *mut d_sg_list_t,
-    size: *mut u64,
-    event: *mut daos_event_t,
+    described: InOut<dfs_iod_t>,
+    list: InOut<d_sg_list_t>,
+    size: Out<u64>,
+    event: Event,
 ) -> c_int {
-    let check = || {
-        let checked = check_read((mounted, opened), size)?;
-        // SAFETY: STRUCT for `described`.
-        Ok((checked, unsafe { ranges(described) }?))
-    };
-    answer_after(event, check, |(checked, ranges)| {
-        if ranges.is_empty() {
-            return Ok(());
-        }
-        // SAFETY: OUT for `size`, which is not null; STRUCT for `list`, with a BUFFER in each vector.
-        unsafe { read(checked, &ranges, vectors(list)?, size) }
+    let has_size = !size.is_null();
+    let check = || Ok((check_read((mounted, opened), has_size)?, described.ranges()?));
+    answer_after(event, check, |(checked, ranges)| match ranges.is_empty() {
+        true => Ok(()),
+        // SAFETY: BUFFER for the vectors of `list`.
+        false => unsafe { read(checked, &ranges, list.vectors()?, size) },
     })
 }
 
 #[unsafe(no_mangle)]
-pub(in crate::export) unsafe extern "C" fn dfs_write(
+pub(super) unsafe extern "C" fn dfs_write(
     mounted: Mounted,
     opened: Opened,
-    list: *mut d_sg_list_t,
+    list: InOut<d_sg_list_t>,
     offset: u64,
-    event: *mut daos_event_t,
+    event: Event,
 ) -> c_int {
     let check = || {
         let checked = check_write((mounted, opened))?;
-        // SAFETY: STRUCT for `list`.
-        Ok((checked, if list.is_null() { &mut [] } else { unsafe { vectors(list) }? }))
+        Ok((checked, if list.is_null() { &mut [] } else { list.vectors()? }))
     };
     answer_after(event, check, |(checked, vectors)| {
         // SAFETY: BYTES for the vectors.
@@ -151,43 +136,31 @@ pub(in crate::export) unsafe extern "C" fn dfs_write(
 unsafe extern "C" fn dfs_writex(
     mounted: Mounted,
     opened: Opened,
-    described: *mut dfs_iod_t,
-    list: *mut d_sg_list_t,
-    event: *mut daos_event_t,
+    described: InOut<dfs_iod_t>,
+    list: InOut<d_sg_list_t>,
+    event: Event,
 ) -> c_int {
-    let check = || {
-        let checked = check_write((mounted, opened))?;
-        // SAFETY: STRUCT for `described`.
-        Ok((checked, unsafe { ranges(described) }?))
-    };
-    answer_after(event, check, |(checked, ranges)| {
-        if ranges.is_empty() {
-            return Ok(());
-        }
-        // SAFETY: STRUCT for `list`, with BYTES in each vector.
-        unsafe { write(checked, &ranges, vectors(list)?) }
+    let check = || Ok((check_write((mounted, opened))?, described.ranges()?));
+    answer_after(event, check, |(checked, ranges)| match ranges.is_empty() {
+        true => Ok(()),
+        // SAFETY: BYTES for the vectors of `list`.
+        false => unsafe { write(checked, &ranges, list.vectors()?) },
     })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_get_size(mounted: Mounted, opened: Opened, size: *mut u64) -> c_int {
+extern "C" fn dfs_get_size(mounted: Mounted, opened: Opened, size: Out<u64>) -> c_int {
     done(|| {
         let (_, node) = both(mounted, opened)?;
-        // SAFETY: OUT for `size`.
-        let size = unsafe { out(size) }?;
-        let file = node.file()?;
-        size.set(file.array.size(&file.scope)?);
-        Ok(())
+        size.fill(|| {
+            let file = node.file()?;
+            Ok(file.array.size(&file.scope)?)
+        })
     })
 }
 
 #[unsafe(no_mangle)]
-pub(in crate::export) extern "C" fn dfs_punch(
-    mounted: Mounted,
-    opened: Opened,
-    offset: u64,
-    length: u64,
-) -> c_int {
+extern "C" fn dfs_punch(mounted: Mounted, opened: Opened, offset: u64, length: u64) -> c_int {
     done(|| {
         let (system, node) = both(mounted, opened)?;
         system.punch(&node, offset, length)

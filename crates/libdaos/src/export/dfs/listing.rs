@@ -2,14 +2,13 @@
 
 use std::ffi::{CString, c_char, c_int, c_void};
 
-use super::{Mounted, Opened, as_c, both, done, node, number};
+use super::{InOut, Mounted, Opened, Out, as_c, both, done, node, number};
 use crate::{
     abi::{constants::*, types::*},
     dfs::{self, Errno, Result},
     export::{
         anchors::{pack, unpacked},
         listing::fitting,
-        out, out_or_none, place,
     },
 };
 
@@ -17,14 +16,14 @@ use crate::{
 type Callback = unsafe extern "C" fn(Mounted, Opened, *const c_char, *mut c_void) -> c_int;
 
 #[unsafe(no_mangle)]
-pub(in crate::export) unsafe extern "C" fn dfs_readdir(
+unsafe extern "C" fn dfs_readdir(
     mounted: Mounted,
     opened: Opened,
-    anchor: *mut daos_anchor_t,
-    count: *mut u32,
+    anchor: InOut<daos_anchor_t>,
+    count: InOut<u32>,
     entries: *mut libc::dirent,
 ) -> c_int {
-    // SAFETY: STRUCT for `anchor` and `count`, LIST for `entries`, of `count`.
+    // SAFETY: LIST for `entries`, of `count`.
     done(|| unsafe { read(mounted, opened, anchor, count, entries, std::ptr::null_mut()) })
 }
 
@@ -32,30 +31,29 @@ pub(in crate::export) unsafe extern "C" fn dfs_readdir(
 unsafe extern "C" fn dfs_readdirplus(
     mounted: Mounted,
     opened: Opened,
-    anchor: *mut daos_anchor_t,
-    count: *mut u32,
+    anchor: InOut<daos_anchor_t>,
+    count: InOut<u32>,
     entries: *mut libc::dirent,
     stats: *mut libc::stat,
 ) -> c_int {
-    // SAFETY: STRUCT for `anchor` and `count`, LIST for `entries` and `stats`, of `count` each.
+    // SAFETY: LIST for `entries` and `stats`, of `count` each.
     done(|| unsafe { read(mounted, opened, anchor, count, entries, stats) })
 }
 
 /// Lists the names of as many entries as fit, with their attributes if requested.
 ///
 /// # Safety
-/// STRUCT for `anchor` and `count`, LIST for `entries` and `stats`, of `count` each.
-unsafe fn read(
+/// LIST for `entries` and `stats`, of `count` each.
+pub(super) unsafe fn read(
     mounted: Mounted,
     opened: Opened,
-    anchor: *mut daos_anchor_t,
-    count: *mut u32,
+    anchor: InOut<daos_anchor_t>,
+    count: InOut<u32>,
     entries: *mut libc::dirent,
     stats: *mut libc::stat,
 ) -> Result<()> {
     let (system, node) = both(mounted, opened)?;
-    // SAFETY: STRUCT for `anchor` and `count`.
-    let (anchor, count) = unsafe { (place(anchor)?, place(count)?) };
+    let (anchor, count) = (anchor.get()?, count.get()?);
     let capacity = *count as usize;
     if capacity > 0 && entries.is_null() {
         return Err(Errno(libc::EINVAL));
@@ -92,16 +90,15 @@ unsafe fn read(
 unsafe extern "C" fn dfs_iterate(
     mounted: Mounted,
     opened: Opened,
-    anchor: *mut daos_anchor_t,
-    count: *mut u32,
+    anchor: InOut<daos_anchor_t>,
+    count: InOut<u32>,
     size: usize,
     call: Option<Callback>,
     argument: *mut c_void,
 ) -> c_int {
     done(|| {
         let (_, node) = both(mounted, opened)?;
-        // SAFETY: STRUCT for `anchor` and `count`.
-        let (anchor, count) = unsafe { (place(anchor)?, place(count)?) };
+        let (anchor, count) = (anchor.get()?, count.get()?);
         let (capacity, mut filled, mut left) = (*count as usize, 0, size);
         while filled < capacity && left > 0 && anchor.da_type != DAOS_ANCHOR_TYPE_EOF {
             let list = |from: &_, limit| dfs::list(&node, from, limit);
@@ -129,33 +126,23 @@ unsafe extern "C" fn dfs_iterate(
 
 /// A directory is listed in one part, whose anchor starts at the beginning.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_obj_anchor_split(
-    opened: Opened,
-    count: *mut u32,
-    anchors: *mut daos_anchor_t,
-) -> c_int {
+extern "C" fn dfs_obj_anchor_split(opened: Opened, count: Out<u32>, anchors: Out<daos_anchor_t>) -> c_int {
     done(|| {
         if !node(opened)?.is_directory() {
             return Err(Errno(libc::EINVAL));
         }
-        // SAFETY: OUT for `count`.
-        unsafe { out(count) }?.set(1);
-        // SAFETY: OUT for `anchors`.
-        if let Some(anchor) = unsafe { out_or_none(anchors) } {
-            anchor.set(daos_anchor_t::default());
-        }
+        count.fill(|| Ok::<_, Errno>(1))?;
+        anchors.give(daos_anchor_t::default());
         Ok(())
     })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_obj_anchor_set(opened: Opened, index: u32, anchor: *mut daos_anchor_t) -> c_int {
+extern "C" fn dfs_obj_anchor_set(opened: Opened, index: u32, anchor: Out<daos_anchor_t>) -> c_int {
     done(|| {
         if !node(opened)?.is_directory() || index != 0 {
             return Err(Errno(libc::EINVAL));
         }
-        // SAFETY: OUT for `anchor`.
-        unsafe { out(anchor) }?.set(daos_anchor_t::default());
-        Ok(())
+        anchor.fill(|| Ok(daos_anchor_t::default()))
     })
 }

@@ -15,14 +15,16 @@ mod sys_mounts;
 mod xattrs;
 
 use std::{
-    ffi::{CStr, c_char, c_int, c_void},
+    ffi::{c_int, c_void},
     ptr,
     sync::Arc,
 };
 
-use super::{Out, answer_with, out, out_or_none};
+use isotach_object::ObjectId;
+
+use super::{Bytes, Event, Handle, In, InOut, Out, Place, Text, answer_with};
 use crate::{
-    abi::types::daos_event_t,
+    abi::types::daos_obj_id_t,
     dfs::{Errno, FileSystem, Inode, Node, Result, Stat},
 };
 
@@ -31,26 +33,13 @@ type Mounted = *mut c_void;
 type Opened = *mut c_void;
 
 /// Runs a function's body and returns an error number of the system, or 0.
-fn answer(event: *mut daos_event_t, act: impl FnOnce() -> Result<()>) -> c_int {
+fn answer(event: Event, act: impl FnOnce() -> Result<()>) -> c_int {
     answer_with(event, |Errno(number)| number, act)
 }
 
 /// As [`answer`], of a function without an event.
-fn done(act: impl FnOnce() -> Result<()>) -> c_int {
+pub(super) fn done(act: impl FnOnce() -> Result<()>) -> c_int {
     answer(ptr::null_mut(), act)
-}
-
-/// As [`done`], of a function that writes its result to a place of the caller's.
-///
-/// # Safety
-/// OUT for `place`.
-unsafe fn done_into<T>(place: *mut T, make: impl FnOnce() -> Result<T>) -> c_int {
-    done(|| {
-        // SAFETY: OUT for `place`.
-        let place = unsafe { out(place) }?;
-        place.set(make()?);
-        Ok(())
-    })
 }
 
 fn number(pointer: *mut c_void) -> u64 {
@@ -59,6 +48,10 @@ fn number(pointer: *mut c_void) -> u64 {
 
 fn pointer(number: u64) -> *mut c_void {
     ptr::without_provenance_mut(number as usize)
+}
+
+fn id_of(id: ObjectId) -> daos_obj_id_t {
+    daos_obj_id_t { lo: id.lo(), hi: id.hi() }
 }
 
 fn system(mounted: Mounted) -> Result<Arc<FileSystem>> {
@@ -76,22 +69,18 @@ fn both(mounted: Mounted, opened: Opened) -> Result<(Arc<FileSystem>, Arc<Node>)
     Ok((system, node))
 }
 
-/// The bytes of a name or path of the caller's.
-///
-/// # Safety
-/// STRING, as long as the result is used.
-unsafe fn name<'a>(name: *const c_char) -> Result<&'a [u8]> {
-    // SAFETY: STRING for `name`.
-    unsafe { name_or_none(name) }.ok_or(Errno(libc::EINVAL))
+impl<'a> Text<'a> {
+    /// The bytes of a name or path.
+    fn name(self) -> Result<&'a [u8]> {
+        self.bytes_or_none().ok_or(Errno(libc::EINVAL))
+    }
 }
 
-/// As [`name`], for a pointer that may be null.
-///
-/// # Safety
-/// STRING, as long as the result is used.
-unsafe fn name_or_none<'a>(name: *const c_char) -> Option<&'a [u8]> {
-    // SAFETY: STRING for `name`, which is not null.
-    (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_bytes())
+impl Out<'_, Opened> {
+    /// Writes what a function opens: a mount, or a node.
+    fn open_node(self, open: impl FnOnce() -> Result<u64>) -> Result<()> {
+        self.fill(|| Ok(pointer(open()?)))
+    }
 }
 
 /// The attributes of an entry in C's form. The time of the last access is not stored: it is that of the last change.
@@ -111,27 +100,18 @@ fn as_c(stat: &Stat) -> libc::stat {
 }
 
 /// Returns an opened entry, with its mode and attributes if requested.
-///
-/// # Safety
-/// OUT for `mode` and `stat`.
-unsafe fn give_opened(
-    (opened, inode): (u64, &Inode),
-    place: &Out<'_, Opened>,
-    mode: *mut libc::mode_t,
-    stat: *mut libc::stat,
+fn give_opened(
+    (opened, inode): (u64, Inode),
+    place: &Place<'_, Opened>,
+    mode: Out<'_, libc::mode_t>,
+    stat: Out<'_, libc::stat>,
 ) -> Result<()> {
     let node = Node::get(opened)?;
-    // SAFETY: OUT for `stat`.
-    if let Some(stat) = unsafe { out_or_none(stat) } {
-        let found = Stat::of(&node.store, inode).inspect_err(|_| {
-            let _ = crate::dfs::release(opened);
-        })?;
-        stat.set(as_c(&found));
+    if !stat.is_null() {
+        let found = Stat::of(&node.store, &inode).inspect_err(|_| _ = crate::dfs::release(opened))?;
+        stat.give(as_c(&found));
     }
-    // SAFETY: OUT for `mode`.
-    if let Some(mode) = unsafe { out_or_none(mode) } {
-        mode.set(inode.mode);
-    }
+    mode.give(inode.mode);
     place.set(pointer(opened));
     Ok(())
 }

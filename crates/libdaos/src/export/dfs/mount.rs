@@ -5,12 +5,11 @@ use std::{
     ptr,
 };
 
-use super::{Mounted, answer, done, done_into, name_or_none, number, pointer, system};
+use super::{Bytes, Event, Handle, In, InOut, Mounted, Out, Text, answer, done, number, pointer, system};
 use crate::{
     abi::{dfs::*, types::*},
-    containers::properties::Properties,
-    dfs::{self, Attributes, Errno, Result, refuse},
-    export::{give, many, out, out_or_none, properties, text, value_or_none},
+    containers::{self, properties::Properties},
+    dfs::{self, Attributes, Errno, Owned, Result, refuse},
 };
 
 #[unsafe(no_mangle)]
@@ -24,34 +23,25 @@ extern "C" fn dfs_fini() -> c_int {
 }
 
 #[unsafe(no_mangle)]
-pub(in crate::export) unsafe extern "C" fn dfs_mount(
-    pool: daos_handle_t,
-    container: daos_handle_t,
+pub(super) extern "C" fn dfs_mount(
+    pool: Handle,
+    container: Handle,
     flags: c_int,
-    mounted: *mut Mounted,
+    mounted: Out<Mounted>,
 ) -> c_int {
-    // SAFETY: OUT for `mounted`.
-    unsafe {
-        done_into(mounted, || {
-            Ok(pointer(dfs::mount(pool.cookie, container.cookie, flags, dfs::Owned::Nothing)?))
-        })
-    }
+    done(|| mounted.open_node(|| dfs::mount(pool.cookie, container.cookie, flags, Owned::Nothing)))
 }
 
 #[unsafe(no_mangle)]
-pub(in crate::export) extern "C" fn dfs_umount(mounted: Mounted) -> c_int {
+pub(super) extern "C" fn dfs_umount(mounted: Mounted) -> c_int {
     done(|| dfs::unmount(number(mounted), false))
 }
 
 /// A program's attributes for a new file system.
-///
-/// # Safety
-/// STRUCT for the attributes and their properties.
-unsafe fn wanted(given: *mut dfs_attr_t) -> Result<(Properties, Attributes)> {
-    // SAFETY: STRUCT for `given`.
-    let Some(given) = (unsafe { value_or_none(given) }) else { return Ok(Default::default()) };
-    // SAFETY: STRUCT for `da_props`.
-    let properties = unsafe { properties::taken(given.da_props) }?;
+fn wanted(given: In<dfs_attr_t>) -> Result<(Properties, Attributes)> {
+    let Some(given) = given.or_none() else { return Ok(Default::default()) };
+    // SAFETY: STRUCT for the attributes by the type of the parameter, and so for `da_props`.
+    let properties = unsafe { InOut::new(given.da_props) }.taken()?;
     let or = |class: u32| if class == 0 { given.da_oclass_id } else { class };
     let hints = given.da_hints.iter().map(|byte| *byte as u8).take_while(|byte| *byte != 0);
     let attributes = Attributes {
@@ -66,121 +56,95 @@ unsafe fn wanted(given: *mut dfs_attr_t) -> Result<(Properties, Attributes)> {
 }
 
 #[unsafe(no_mangle)]
-pub(in crate::export) unsafe extern "C" fn dfs_cont_create_with_label(
-    pool: daos_handle_t,
-    label: *const c_char,
-    attributes: *mut dfs_attr_t,
-    uuid: *mut uuid_t,
-    container: *mut daos_handle_t,
-    mounted: *mut Mounted,
+extern "C" fn dfs_cont_create_with_label(
+    pool: Handle,
+    label: Text,
+    attributes: In<dfs_attr_t>,
+    uuid: Out<uuid_t>,
+    container: Out<Handle>,
+    mounted: Out<Mounted>,
 ) -> c_int {
-    done(|| {
-        // SAFETY: STRING for `label`.
-        let label = unsafe { text(label) }?;
-        // SAFETY: STRUCT for `attributes`, OUT for `uuid`, `container` and `mounted`.
-        unsafe { create(pool, Some(label), attributes, uuid, container, mounted) }
-    })
+    done(|| create(pool, Some(label.text()?), attributes, uuid, container, mounted))
 }
 
 #[unsafe(no_mangle)]
-pub(in crate::export) unsafe extern "C" fn dfs_cont_create(
-    pool: daos_handle_t,
-    uuid: *mut uuid_t,
-    attributes: *mut dfs_attr_t,
-    container: *mut daos_handle_t,
-    mounted: *mut Mounted,
+extern "C" fn dfs_cont_create(
+    pool: Handle,
+    uuid: Out<uuid_t>,
+    attributes: In<dfs_attr_t>,
+    container: Out<Handle>,
+    mounted: Out<Mounted>,
 ) -> c_int {
-    done(|| {
-        if uuid.is_null() {
-            return refuse(libc::EINVAL, "no place for the UUID, which is the only name of such a container");
-        }
-        // SAFETY: STRUCT for `attributes`, OUT for `uuid`, `container` and `mounted`.
-        unsafe { create(pool, None, attributes, uuid, container, mounted) }
+    done(|| match uuid.is_null() {
+        true => refuse(libc::EINVAL, "no place for the UUID, which is the only name of such a container"),
+        false => create(pool, None, attributes, uuid, container, mounted),
     })
 }
 
 /// Creates a container. Leaves it open or mounted for a caller that wants the handle or the mount.
-///
-/// # Safety
-/// STRUCT for `attributes`, OUT for `uuid`, `container` and `mounted`.
-unsafe fn create(
-    pool: daos_handle_t,
+pub(in crate::export) fn create(
+    pool: Handle,
     label: Option<&str>,
-    attributes: *mut dfs_attr_t,
-    uuid: *mut uuid_t,
-    container: *mut daos_handle_t,
-    mounted: *mut Mounted,
+    attributes: In<dfs_attr_t>,
+    uuid: Out<uuid_t>,
+    container: Out<Handle>,
+    mounted: Out<Mounted>,
 ) -> Result<()> {
-    // SAFETY: STRUCT for `attributes`.
-    let (properties, attributes) = unsafe { wanted(attributes) }?;
+    let (properties, attributes) = wanted(attributes)?;
     let (made, handle) = dfs::create_container(pool.cookie, label, properties, &attributes)?;
-    // SAFETY: OUT for `uuid`, `container` and `mounted`.
-    let (uuid, container, mounted) =
-        unsafe { (out_or_none(uuid), out_or_none(container), out_or_none(mounted)) };
-    let is_kept = container.is_some() || mounted.is_some();
-    if let Some(mounted) = mounted {
-        let owned = if container.is_some() { dfs::Owned::Nothing } else { dfs::Owned::Container };
+    let (is_open, is_mounted) = (!container.is_null(), !mounted.is_null());
+    if is_mounted {
+        let owned = if is_open { Owned::Nothing } else { Owned::Container };
         let flags = libc::O_RDWR | attributes.mode.cast_signed();
         let outcome = dfs::mount(pool.cookie, handle, flags, owned);
         let outcome = outcome.inspect_err(|_| dfs::discard_container(pool.cookie, (made, handle)));
-        mounted.set(pointer(outcome?));
+        mounted.give(pointer(outcome?));
     }
-    match container {
-        Some(container) => container.set(daos_handle_t { cookie: handle }),
-        None if is_kept => {}
-        None => crate::containers::close(handle)?,
+    container.give(Handle { cookie: handle });
+    if !is_open && !is_mounted {
+        containers::close(handle)?;
     }
-    if let Some(uuid) = uuid {
-        uuid.set(made);
-    }
+    uuid.give(made);
     Ok(())
 }
 
 #[unsafe(no_mangle)]
-pub(in crate::export) unsafe extern "C" fn dfs_connect(
-    pool: *const c_char,
+pub(super) extern "C" fn dfs_connect(
+    pool: Text,
     _system: *const c_char,
-    container: *const c_char,
+    container: Text,
     flags: c_int,
-    attributes: *mut dfs_attr_t,
-    mounted: *mut Mounted,
+    attributes: In<dfs_attr_t>,
+    mounted: Out<Mounted>,
 ) -> c_int {
     done(|| {
-        // SAFETY: STRING for `pool` and `container`, OUT for `mounted`.
-        let (pool, container, mounted) = unsafe { (text(pool)?, text(container)?, out(mounted)?) };
-        // SAFETY: STRUCT for `attributes`.
-        let (properties, attributes) = unsafe { wanted(attributes) }?;
+        let (pool, container, mounted) = (pool.text()?, container.text()?, mounted.place()?);
+        let (properties, attributes) = wanted(attributes)?;
         mounted.set(pointer(dfs::connect(pool, container, flags, properties, &attributes)?));
         Ok(())
     })
 }
 
 #[unsafe(no_mangle)]
-pub(in crate::export) extern "C" fn dfs_disconnect(mounted: Mounted) -> c_int {
+pub(super) extern "C" fn dfs_disconnect(mounted: Mounted) -> c_int {
     done(|| dfs::disconnect(number(mounted)))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_destroy(
-    pool: *const c_char,
+extern "C" fn dfs_destroy(
+    pool: Text,
     _system: *const c_char,
-    container: *const c_char,
+    container: Text,
     force: c_int,
-    event: *mut daos_event_t,
+    event: Event,
 ) -> c_int {
-    answer(event, || {
-        // SAFETY: STRING for `pool` and `container`.
-        let (pool, container) = unsafe { (text(pool)?, text(container)?) };
-        dfs::destroy(pool, container, force != 0)
-    })
+    answer(event, || dfs::destroy(pool.text()?, container.text()?, force != 0))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_query(mounted: Mounted, info: *mut dfs_attr_t) -> c_int {
+extern "C" fn dfs_query(mounted: Mounted, info: Out<dfs_attr_t>) -> c_int {
     done(|| {
-        let system = system(mounted)?;
-        // SAFETY: OUT for `info`.
-        let info = unsafe { out(info) }?;
+        let (system, info) = (system(mounted)?, info.place()?);
         let found = &system.attributes;
         let mut said = dfs_attr_t {
             da_id: 0,
@@ -203,9 +167,8 @@ unsafe extern "C" fn dfs_query(mounted: Mounted, info: *mut dfs_attr_t) -> c_int
 }
 
 #[unsafe(no_mangle)]
-pub(in crate::export) unsafe extern "C" fn dfs_set_prefix(mounted: Mounted, prefix: *const c_char) -> c_int {
-    // SAFETY: STRING for `prefix`.
-    done(|| system(mounted)?.set_prefix(unsafe { name_or_none(prefix) }))
+pub(super) extern "C" fn dfs_set_prefix(mounted: Mounted, prefix: Text) -> c_int {
+    done(|| system(mounted)?.set_prefix(prefix.bytes_or_none()))
 }
 
 /// Does nothing: each change counts for everyone when its function returns.
@@ -215,81 +178,57 @@ extern "C" fn dfs_sync(mounted: Mounted) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_pool_get(mounted: Mounted, pool: *mut daos_handle_t) -> c_int {
-    // SAFETY: OUT for `pool`.
-    unsafe { done_into(pool, || Ok(daos_handle_t { cookie: system(mounted)?.hold(0) })) }
+extern "C" fn dfs_pool_get(mounted: Mounted, pool: Out<Handle>) -> c_int {
+    done(|| pool.open(|| Ok(system(mounted)?.hold(0))))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn dfs_pool_put(mounted: Mounted, pool: daos_handle_t) -> c_int {
+extern "C" fn dfs_pool_put(mounted: Mounted, pool: Handle) -> c_int {
     done(|| system(mounted)?.give_back(0, pool.cookie))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_cont_get(mounted: Mounted, container: *mut daos_handle_t) -> c_int {
-    // SAFETY: OUT for `container`.
-    unsafe { done_into(container, || Ok(daos_handle_t { cookie: system(mounted)?.hold(1) })) }
+extern "C" fn dfs_cont_get(mounted: Mounted, container: Out<Handle>) -> c_int {
+    done(|| container.open(|| Ok(system(mounted)?.hold(1))))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn dfs_cont_put(mounted: Mounted, container: daos_handle_t) -> c_int {
+extern "C" fn dfs_cont_put(mounted: Mounted, container: Handle) -> c_int {
     done(|| system(mounted)?.give_back(1, container.cookie))
 }
 
 #[unsafe(no_mangle)]
-pub(in crate::export) unsafe extern "C" fn dfs_local2global(mounted: Mounted, global: *mut d_iov_t) -> c_int {
-    // SAFETY: STRUCT for `global`.
-    done(|| Ok(unsafe { give(&dfs::of_mount(&*system(mounted)?), global) }?))
+pub(super) extern "C" fn dfs_local2global(mounted: Mounted, global: InOut<d_iov_t>) -> c_int {
+    done(|| Ok(global.give(&dfs::of_mount(&*system(mounted)?))?))
 }
 
 #[unsafe(no_mangle)]
-pub(in crate::export) unsafe extern "C" fn dfs_global2local(
-    pool: daos_handle_t,
-    container: daos_handle_t,
+pub(super) extern "C" fn dfs_global2local(
+    pool: Handle,
+    container: Handle,
     flags: c_int,
-    global: d_iov_t,
-    mounted: *mut Mounted,
+    global: Bytes,
+    mounted: Out<Mounted>,
 ) -> c_int {
-    done(|| {
-        // SAFETY: BYTES for `global.iov_buf`, OUT for `mounted`.
-        let (packed, mounted) =
-            unsafe { (many(global.iov_buf.cast::<u8>(), global.iov_len)?, out(mounted)?) };
-        mounted.set(pointer(dfs::to_mount(pool.cookie, container.cookie, flags, packed)?));
-        Ok(())
-    })
+    done(|| mounted.open_node(|| dfs::to_mount(pool.cookie, container.cookie, flags, global.get()?)))
 }
 
 #[unsafe(no_mangle)]
-pub(in crate::export) unsafe extern "C" fn dfs_local2global_all(
-    mounted: Mounted,
-    global: *mut d_iov_t,
-) -> c_int {
-    // SAFETY: STRUCT for `global`.
-    done(|| Ok(unsafe { give(&dfs::of_all(&*system(mounted)?)?, global) }?))
+pub(super) extern "C" fn dfs_local2global_all(mounted: Mounted, global: InOut<d_iov_t>) -> c_int {
+    done(|| Ok(global.give(&dfs::of_all(&*system(mounted)?)?)?))
 }
 
 #[unsafe(no_mangle)]
-pub(in crate::export) unsafe extern "C" fn dfs_global2local_all(
-    flags: c_int,
-    global: d_iov_t,
-    mounted: *mut Mounted,
-) -> c_int {
-    done(|| {
-        // SAFETY: BYTES for `global.iov_buf`, OUT for `mounted`.
-        let (packed, mounted) =
-            unsafe { (many(global.iov_buf.cast::<u8>(), global.iov_len)?, out(mounted)?) };
-        mounted.set(pointer(dfs::to_all(flags, packed)?));
-        Ok(())
-    })
+pub(super) extern "C" fn dfs_global2local_all(flags: c_int, global: Bytes, mounted: Out<Mounted>) -> c_int {
+    done(|| mounted.open_node(|| dfs::to_all(flags, global.get()?)))
 }
 
 /// The suggested class is the default one, with every hint.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_suggest_oclass(mounted: Mounted, hint: *const c_char, class: *mut u32) -> c_int {
+extern "C" fn dfs_suggest_oclass(mounted: Mounted, hint: Text, class: Out<u32>) -> c_int {
     done(|| {
         system(mounted)?;
-        // SAFETY: STRING for `hint`, OUT for `class`.
-        let (hint, class) = unsafe { (text(hint)?, out(class)?) };
+        let (hint, class) = (hint.text()?, class.place()?);
         let is_file = match hint.split_once(':') {
             Some(("file", "single" | "max")) => true,
             Some(("dir" | "directory", "single" | "max")) => false,

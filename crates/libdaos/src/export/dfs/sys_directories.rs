@@ -1,21 +1,17 @@
 //! Directories that are read entry by entry (`dfs_sys_opendir` and so on).
 
-use std::{
-    ffi::{c_char, c_int},
-    mem::MaybeUninit,
-    ptr,
-};
+use std::{ffi::c_int, mem::MaybeUninit, ptr};
 
 use super::{
-    Mounted, Opened, done,
-    listing::dfs_readdir,
+    InOut, Mounted, Opened, Out, Text, done,
+    listing::read,
     nodes::dfs_release,
-    sys::{as_result, at, nofollow, open},
+    pointer,
+    sys::{at, nofollow, open},
 };
 use crate::{
     abi::{constants::DAOS_ANCHOR_TYPE_EOF, types::*},
-    dfs::Errno,
-    export::out,
+    dfs::{self, Errno},
 };
 
 /// The number of entries that one read of a directory returns.
@@ -32,32 +28,26 @@ struct Directory {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_sys_opendir(
+extern "C" fn dfs_sys_opendir(
     mounted: Mounted,
-    path: *const c_char,
+    path: Text,
     flags: c_int,
-    directory: *mut *mut libc::DIR,
+    directory: Out<*mut libc::DIR>,
 ) -> c_int {
-    let begin = |parent: Opened, entry: *const c_char| {
-        done(|| {
-            // SAFETY: OUT for `directory`.
-            let directory = unsafe { out(directory) }?;
-            // SAFETY: `at` gives a STRING.
-            let (opened, mode) = unsafe { open(mounted, parent, entry, libc::O_RDONLY | nofollow(flags)) }?;
-            if mode & libc::S_IFMT != libc::S_IFDIR {
-                as_result(dfs_release(opened))?;
-                return Err(Errno(libc::ENOTDIR));
-            }
-            // SAFETY: structures of numbers, of which zeros are a value.
-            let (anchor, entries) =
-                unsafe { (MaybeUninit::zeroed().assume_init(), MaybeUninit::zeroed().assume_init()) };
-            let made = Box::new(Directory { opened, anchor, entries, next: 0, count: 0 });
-            directory.set(Box::into_raw(made).cast());
-            Ok(())
-        })
-    };
-    // SAFETY: STRING for `path`.
-    unsafe { at(mounted, path, begin) }
+    at(mounted, path, |system, parent, name| {
+        let directory = directory.place()?;
+        let (opened, mode) = open(system, parent, name, libc::O_RDONLY | nofollow(flags))?;
+        if mode & libc::S_IFMT != libc::S_IFDIR {
+            dfs::release(opened)?;
+            return Err(Errno(libc::ENOTDIR));
+        }
+        // SAFETY: structures of numbers, of which zeros are a value.
+        let (anchor, entries) =
+            unsafe { (MaybeUninit::zeroed().assume_init(), MaybeUninit::zeroed().assume_init()) };
+        let made = Box::new(Directory { opened: pointer(opened), anchor, entries, next: 0, count: 0 });
+        directory.set(Box::into_raw(made).cast());
+        Ok(())
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -75,20 +65,21 @@ unsafe extern "C" fn dfs_sys_closedir(directory: *mut libc::DIR) -> c_int {
 unsafe extern "C" fn dfs_sys_readdir(
     mounted: Mounted,
     directory: *mut libc::DIR,
-    entry: *mut *mut libc::dirent,
+    entry: Out<*mut libc::dirent>,
 ) -> c_int {
     done(|| {
-        // SAFETY: `directory` is null or from a box of `dfs_sys_opendir`, whose entries nobody writes to meanwhile; OUT for `entry`.
-        let (directory, entry) = unsafe { (directory.cast::<Directory>().as_mut(), out(entry)?) };
-        let directory = directory.ok_or(Errno(libc::EINVAL))?;
+        let entry = entry.place()?;
+        // SAFETY: `directory` is null or from a box of `dfs_sys_opendir`, whose entries nobody writes to meanwhile.
+        let directory = unsafe { directory.cast::<Directory>().as_mut() }.ok_or(Errno(libc::EINVAL))?;
         entry.set(ptr::null_mut());
         if directory.next == directory.count as usize {
             (directory.next, directory.count) = (0, 0);
             while directory.count == 0 && directory.anchor.da_type != DAOS_ANCHOR_TYPE_EOF {
                 directory.count = ENTRIES as u32;
                 let Directory { opened, anchor, entries, count, .. } = &mut *directory;
-                // SAFETY: anchor, count and entries are of `directory`, and there are as many entries as the count says.
-                as_result(unsafe { dfs_readdir(mounted, *opened, anchor, count, entries.as_mut_ptr()) })
+                let (anchor, entries) = (InOut::from(anchor), entries.as_mut_ptr());
+                // SAFETY: the entries are of `directory`, and there are as many as the count says.
+                unsafe { read(mounted, *opened, anchor, InOut::from(&mut *count), entries, ptr::null_mut()) }
                     .inspect_err(|_| *count = 0)?;
             }
         }

@@ -5,101 +5,111 @@ use std::{
     ptr,
 };
 
-use super::{Mounted, Opened, both, done, name};
+use super::{InOut, Mounted, Opened, Text, both, done};
 use crate::{
-    dfs::{Errno, Result},
-    export::{many, out, place},
+    dfs::{Errno, FileSystem, Node, Result},
+    export::many,
 };
 
 #[unsafe(no_mangle)]
-pub(in crate::export) unsafe extern "C" fn dfs_setxattr(
+unsafe extern "C" fn dfs_setxattr(
     mounted: Mounted,
     opened: Opened,
-    key: *const c_char,
+    key: Text,
     value: *const c_void,
     size: u64,
     flags: c_int,
 ) -> c_int {
     done(|| {
-        // SAFETY: STRING for `key`, BYTES for `value`.
-        let (key, value) = unsafe { (name(key)?, many(value.cast::<u8>(), size)?) };
         let (system, node) = both(mounted, opened)?;
-        system.set_xattr(&node, key, value, flags)
+        // SAFETY: BYTES for `value`.
+        unsafe { set(&system, &node, key, (value, size), flags) }
     })
 }
 
+/// Sets an attribute.
+///
+/// # Safety
+/// BYTES for the value, as many as the number beside it.
+pub(super) unsafe fn set(
+    system: &FileSystem,
+    node: &Node,
+    key: Text,
+    (value, size): (*const c_void, u64),
+    flags: c_int,
+) -> Result<()> {
+    // SAFETY: BYTES for `value`, as many as `size` says.
+    let (key, value) = (key.name()?, unsafe { many(value.cast::<u8>(), size) }?);
+    system.set_xattr(node, key, value, flags)
+}
+
 #[unsafe(no_mangle)]
-pub(in crate::export) unsafe extern "C" fn dfs_getxattr(
+unsafe extern "C" fn dfs_getxattr(
     mounted: Mounted,
     opened: Opened,
-    key: *const c_char,
+    key: Text,
     value: *mut c_void,
-    size: *mut u64,
+    size: InOut<u64>,
 ) -> c_int {
     done(|| {
         let (_, node) = both(mounted, opened)?;
-        // SAFETY: STRING for `key`.
-        let found = node.xattr(unsafe { name(key) }?)?;
-        // SAFETY: STRUCT for `size`, BUFFER for `value`, of `size` bytes.
-        match unsafe { copied(&found, value.cast(), size) }? {
-            true => Ok(()),
-            false => Err(Errno(libc::E2BIG)),
-        }
+        // SAFETY: BUFFER for `value`, of `size` bytes.
+        unsafe { give(&node, key, value, size) }
+    })
+}
+
+/// Copies a value to a buffer and reports its size. Without a buffer, or with one of no bytes, only reports it.
+///
+/// # Safety
+/// BUFFER for `to`, of `size` bytes.
+pub(super) unsafe fn give(node: &Node, key: Text, to: *mut c_void, size: InOut<u64>) -> Result<()> {
+    let (value, size) = (node.xattr(key.name()?)?, size.get()?);
+    let capacity = std::mem::replace(size, value.len() as u64);
+    if to.is_null() || capacity == 0 {
+        return Ok(());
+    }
+    if capacity < *size {
+        return Err(Errno(libc::E2BIG));
+    }
+    // SAFETY: BUFFER for `to`, of `size` bytes, which are no fewer; `value` is of this library.
+    unsafe { ptr::copy_nonoverlapping(value.as_ptr(), to.cast(), value.len()) };
+    Ok(())
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn dfs_removexattr(mounted: Mounted, opened: Opened, key: Text) -> c_int {
+    done(|| {
+        let (system, node) = both(mounted, opened)?;
+        system.remove_xattr(&node, key.name()?)
     })
 }
 
 #[unsafe(no_mangle)]
-pub(in crate::export) unsafe extern "C" fn dfs_removexattr(
+unsafe extern "C" fn dfs_listxattr(
     mounted: Mounted,
     opened: Opened,
-    key: *const c_char,
+    list: *mut c_char,
+    size: InOut<u64>,
 ) -> c_int {
     done(|| {
-        let (system, node) = both(mounted, opened)?;
-        // SAFETY: STRING for `key`.
-        system.remove_xattr(&node, unsafe { name(key) }?)
+        let (_, node) = both(mounted, opened)?;
+        // SAFETY: BUFFER for `list`, of `size` bytes.
+        unsafe { give_names(&node, list, size) }
     })
 }
 
 /// The names that fit, each with a NUL, and the size of all.
-#[unsafe(no_mangle)]
-pub(in crate::export) unsafe extern "C" fn dfs_listxattr(
-    mounted: Mounted,
-    opened: Opened,
-    list: *mut c_char,
-    size: *mut u64,
-) -> c_int {
-    done(|| {
-        let (_, node) = both(mounted, opened)?;
-        let names = node.xattr_names()?;
-        // SAFETY: STRUCT for `size`.
-        let capacity = usize::try_from(*unsafe { place(size) }?).unwrap_or(usize::MAX);
-        let whole = names.iter().take(capacity).rposition(|byte| *byte == 0).map_or(0, |end| end + 1);
-        if !list.is_null() {
-            // SAFETY: BUFFER for `list`, of `size` bytes, which are no fewer than `whole`; `names` is of this library.
-            unsafe { ptr::copy_nonoverlapping(names.as_ptr(), list.cast(), whole) };
-        }
-        // SAFETY: OUT for `size`.
-        unsafe { out(size) }?.set(names.len() as u64);
-        Ok(())
-    })
-}
-
-/// Copies bytes to a buffer of `size` bytes and reports their number. Returns whether they fit, or there is no buffer.
 ///
 /// # Safety
-/// STRUCT for `size`, BUFFER for `to`, of so many bytes.
-unsafe fn copied(bytes: &[u8], to: *mut u8, size: *mut u64) -> Result<bool> {
-    // SAFETY: STRUCT for `size`.
-    let size = unsafe { place(size) }?;
-    let capacity = std::mem::replace(size, bytes.len() as u64);
-    if to.is_null() || capacity == 0 {
-        return Ok(true);
+/// BUFFER for `list`, of `size` bytes.
+pub(super) unsafe fn give_names(node: &Node, list: *mut c_char, size: InOut<u64>) -> Result<()> {
+    let (names, size) = (node.xattr_names()?, size.get()?);
+    let capacity = usize::try_from(*size).unwrap_or(usize::MAX);
+    let whole = names.iter().take(capacity).rposition(|byte| *byte == 0).map_or(0, |end| end + 1);
+    if !list.is_null() {
+        // SAFETY: BUFFER for `list`, of `size` bytes, which are no fewer than `whole`; `names` is of this library.
+        unsafe { ptr::copy_nonoverlapping(names.as_ptr(), list.cast(), whole) };
     }
-    if capacity < bytes.len() as u64 {
-        return Ok(false);
-    }
-    // SAFETY: BUFFER for `to`, of `size` bytes, which are no fewer; `bytes` is of this library.
-    unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
-    Ok(true)
+    *size = names.len() as u64;
+    Ok(())
 }
