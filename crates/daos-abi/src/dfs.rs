@@ -1,7 +1,6 @@
 //! The file system on DAOS (libdfs): structures and numbers.
 
 use core::ffi::{c_char, c_int, c_uint};
-use core::mem::{offset_of, size_of};
 
 use crate::info::daos_prop_t;
 use crate::properties::DAOS_PROP_MAX_LABEL_BUF_LEN;
@@ -99,11 +98,9 @@ numbers! {
     DUNS_MAX_XATTR_LEN: usize = 170, "The most bytes that the value of that has.";
 }
 
-const _: () = {
-    assert!(size_of::<duns_attr_t>() == 480 && offset_of!(duns_attr_t, da_pool) == 28);
-    assert!(offset_of!(duns_attr_t, da_sys) == 288 && offset_of!(duns_attr_t, da_on_lustre) == 304);
-    assert!(offset_of!(duns_attr_t, da_puuid) == 306 && offset_of!(duns_attr_t, da_hints) == 348);
-};
+layouts! {
+    duns_attr_t = 480 { da_pool: 28, da_sys: 288, da_on_lustre: 304, da_puuid: 306, da_hints: 348 }
+}
 
 /// Which bytes of a file to read or write.
 #[repr(C)]
@@ -131,19 +128,13 @@ pub struct dfs_obj_info_t {
     pub doi_oid: daos_obj_id_t,
 }
 
-const _: () = {
-    assert!(size_of::<dfs_attr_t>() == 176 && offset_of!(dfs_attr_t, da_id) == 0);
-    assert!(offset_of!(dfs_attr_t, da_chunk_size) == 8 && offset_of!(dfs_attr_t, da_oclass_id) == 16);
-    assert!(offset_of!(dfs_attr_t, da_props) == 24 && offset_of!(dfs_attr_t, da_mode) == 32);
-    assert!(
-        offset_of!(dfs_attr_t, da_dir_oclass_id) == 36 && offset_of!(dfs_attr_t, da_file_oclass_id) == 40
-    );
-    assert!(offset_of!(dfs_attr_t, da_hints) == 44);
-    assert!(size_of::<dfs_iod_t>() == 16 && offset_of!(dfs_iod_t, iod_rgs) == 8);
-    assert!(size_of::<dfs_obj_info_t>() == 40 && offset_of!(dfs_obj_info_t, doi_oclass_id) == 0);
-    assert!(offset_of!(dfs_obj_info_t, doi_chunk_size) == 8);
-    assert!(offset_of!(dfs_obj_info_t, doi_dir_oclass_id) == 16);
-    assert!(
-        offset_of!(dfs_obj_info_t, doi_file_oclass_id) == 20 && offset_of!(dfs_obj_info_t, doi_oid) == 24
-    );
-};
+layouts! {
+    dfs_attr_t = 176 {
+        da_id: 0, da_chunk_size: 8, da_oclass_id: 16, da_props: 24, da_mode: 32, da_dir_oclass_id: 36,
+        da_file_oclass_id: 40, da_hints: 44,
+    }
+    dfs_iod_t = 16 { iod_rgs: 8 }
+    dfs_obj_info_t = 40 {
+        doi_oclass_id: 0, doi_chunk_size: 8, doi_dir_oclass_id: 16, doi_file_oclass_id: 20, doi_oid: 24,
+    }
+}

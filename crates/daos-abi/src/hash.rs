@@ -1,9 +1,6 @@
 //! Hash tables whose records the program holds: each has a link in it, and the table knows of records what the program's functions tell.
 
-use core::{
-    ffi::{c_int, c_uint, c_void},
-    mem::offset_of,
-};
+use core::ffi::{c_int, c_uint, c_void};
 
 /// A link of a ring: of a record, or the head of a list.
 #[repr(C)]
@@ -74,19 +71,13 @@ numbers! {
     D_HASH_FT_GLOCK: u32 = 32_768, "One lock is for all lists.";
 }
 
-const _: () = {
-    assert!(size_of::<d_list_t>() == 16 && offset_of!(d_list_t, next) == 0);
-    assert!(offset_of!(d_list_t, prev) == 8);
-    assert!(size_of::<d_hash_table_ops_t>() == 64 && offset_of!(d_hash_table_ops_t, hop_key_cmp) == 0);
-    assert!(offset_of!(d_hash_table_ops_t, hop_key_init) == 8);
-    assert!(offset_of!(d_hash_table_ops_t, hop_key_hash) == 16);
-    assert!(offset_of!(d_hash_table_ops_t, hop_rec_hash) == 24);
-    assert!(offset_of!(d_hash_table_ops_t, hop_rec_addref) == 32);
-    assert!(offset_of!(d_hash_table_ops_t, hop_rec_decref) == 40);
-    assert!(offset_of!(d_hash_table_ops_t, hop_rec_ndecref) == 48);
-    assert!(offset_of!(d_hash_table_ops_t, hop_rec_free) == 56);
-    assert!(size_of::<d_hash_table>() == 96 && offset_of!(d_hash_table, ht_lock) == 0);
-    assert!(offset_of!(d_hash_table, ht_bits) == 56 && offset_of!(d_hash_table, ht_feats) == 60);
-    assert!(offset_of!(d_hash_table, ht_priv) == 64 && offset_of!(d_hash_table, ht_ops) == 72);
-    assert!(offset_of!(d_hash_table, ht_buckets) == 80 && offset_of!(d_hash_table, ht_locks) == 88);
-};
+layouts! {
+    d_list_t = 16 { next: 0, prev: 8 }
+    d_hash_table_ops_t = 64 {
+        hop_key_cmp: 0, hop_key_init: 8, hop_key_hash: 16, hop_rec_hash: 24, hop_rec_addref: 32,
+        hop_rec_decref: 40, hop_rec_ndecref: 48, hop_rec_free: 56,
+    }
+    d_hash_table = 96 {
+        ht_lock: 0, ht_bits: 56, ht_feats: 60, ht_priv: 64, ht_ops: 72, ht_buckets: 80, ht_locks: 88,
+    }
+}

@@ -4,7 +4,6 @@
 
 use core::ffi::{c_char, c_int, c_void};
 use core::fmt;
-use core::mem::{offset_of, size_of};
 
 use crate::properties::DAOS_PROP_LABEL_MAX_LEN;
 use crate::types::{d_rank_t, daos_epoch_t, uuid_t};
@@ -249,63 +248,27 @@ pub struct daos_ace {
 /// The kind of a principal, one of the `DAOS_ACL_*` principal numbers.
 pub type daos_acl_principal_type = c_int;
 
-const _: () = {
-    assert!(size_of::<d_rank_list_t>() == 16 && offset_of!(d_rank_list_t, rl_ranks) == 0);
-    assert!(offset_of!(d_rank_list_t, rl_nr) == 8);
-    assert!(size_of::<daos_cont_info_t>() == 48 && offset_of!(daos_cont_info_t, ci_uuid) == 0);
-    assert!(
-        offset_of!(daos_cont_info_t, ci_lsnapshot) == 16 && offset_of!(daos_cont_info_t, ci_nhandles) == 24
-    );
-    assert!(
-        offset_of!(daos_cont_info_t, ci_nsnapshots) == 28 && offset_of!(daos_cont_info_t, ci_md_otime) == 32
-    );
-    assert!(offset_of!(daos_cont_info_t, ci_md_mtime) == 40);
-    assert!(size_of::<daos_pool_cont_info>() == 144 && offset_of!(daos_pool_cont_info, pci_uuid) == 0);
-    assert!(offset_of!(daos_pool_cont_info, pci_label) == 16);
-    assert!(size_of::<daos_pool_cont_info2>() == 208 && offset_of!(daos_pool_cont_info2, pci_cinfo) == 144);
-    assert!(size_of::<daos_prop_t>() == 16 && offset_of!(daos_prop_t, dpp_nr) == 0);
-    assert!(offset_of!(daos_prop_t, dpp_reserv) == 4 && offset_of!(daos_prop_t, dpp_entries) == 8);
-    assert!(size_of::<daos_prop_entry>() == 16 && offset_of!(daos_prop_entry, dpe_type) == 0);
-    assert!(offset_of!(daos_prop_entry, dpe_flags) == 4 && offset_of!(daos_prop_entry, dpe_reserv) == 6);
-    assert!(offset_of!(daos_prop_entry, dpe_value) == 8);
-    assert!(size_of::<daos_acl>() == 8 && offset_of!(daos_acl, dal_ver) == 0);
-    assert!(offset_of!(daos_acl, dal_reserv) == 2 && offset_of!(daos_acl, dal_len) == 4);
-    assert!(offset_of!(daos_acl, dal_ace) == 8);
-    assert!(size_of::<daos_ace>() == 32 && offset_of!(daos_ace, dae_access_types) == 0);
-    assert!(offset_of!(daos_ace, dae_principal_type) == 1 && offset_of!(daos_ace, dae_principal_len) == 2);
-    assert!(offset_of!(daos_ace, dae_access_flags) == 4 && offset_of!(daos_ace, dae_allow_perms) == 8);
-    assert!(offset_of!(daos_ace, dae_audit_perms) == 16 && offset_of!(daos_ace, dae_alarm_perms) == 24);
-    assert!(offset_of!(daos_ace, dae_principal) == 32);
-};
-
-const _: () = {
-    assert!(size_of::<daos_pool_info_t>() == 192 && offset_of!(daos_pool_info_t, pi_uuid) == 0);
-    assert!(offset_of!(daos_pool_info_t, pi_ntargets) == 16 && offset_of!(daos_pool_info_t, pi_nnodes) == 20);
-    assert!(
-        offset_of!(daos_pool_info_t, pi_ndisabled) == 24 && offset_of!(daos_pool_info_t, pi_map_ver) == 28
-    );
-    assert!(offset_of!(daos_pool_info_t, pi_leader) == 32 && offset_of!(daos_pool_info_t, pi_bits) == 40);
-    assert!(
-        offset_of!(daos_pool_info_t, pi_space) == 48 && offset_of!(daos_pool_info_t, pi_rebuild_st) == 136
-    );
-    assert!(size_of::<daos_pool_space>() == 88 && offset_of!(daos_pool_space, ps_space) == 0);
-    assert!(offset_of!(daos_pool_space, ps_free_min) == 32 && offset_of!(daos_pool_space, ps_free_max) == 48);
-    assert!(
-        offset_of!(daos_pool_space, ps_free_mean) == 64 && offset_of!(daos_pool_space, ps_ntargets) == 80
-    );
-    assert!(size_of::<daos_rebuild_status>() == 56 && offset_of!(daos_rebuild_status, rs_version) == 0);
-    assert!(
-        offset_of!(daos_rebuild_status, rs_seconds) == 4 && offset_of!(daos_rebuild_status, rs_errno) == 8
-    );
-    assert!(offset_of!(daos_rebuild_status, rs_state) == 12);
-    assert!(offset_of!(daos_rebuild_status, rs_max_supported_layout_ver) == 16);
-    assert!(
-        offset_of!(daos_rebuild_status, rs_flags) == 18
-            && offset_of!(daos_rebuild_status, rs_fail_rank) == 20
-    );
-    assert!(offset_of!(daos_rebuild_status, rs_toberb_obj_nr) == 24);
-    assert!(
-        offset_of!(daos_rebuild_status, rs_obj_nr) == 32 && offset_of!(daos_rebuild_status, rs_rec_nr) == 40
-    );
-    assert!(offset_of!(daos_rebuild_status, rs_size) == 48);
-};
+layouts! {
+    d_rank_list_t = 16 { rl_ranks: 0, rl_nr: 8 }
+    daos_cont_info_t = 48 {
+        ci_uuid: 0, ci_lsnapshot: 16, ci_nhandles: 24, ci_nsnapshots: 28, ci_md_otime: 32, ci_md_mtime: 40,
+    }
+    daos_pool_cont_info = 144 { pci_uuid: 0, pci_label: 16 }
+    daos_pool_cont_info2 = 208 { pci_cinfo: 144 }
+    daos_prop_t = 16 { dpp_nr: 0, dpp_reserv: 4, dpp_entries: 8 }
+    daos_prop_entry = 16 { dpe_type: 0, dpe_flags: 4, dpe_reserv: 6, dpe_value: 8 }
+    daos_acl = 8 { dal_ver: 0, dal_reserv: 2, dal_len: 4, dal_ace: 8 }
+    daos_ace = 32 {
+        dae_access_types: 0, dae_principal_type: 1, dae_principal_len: 2, dae_access_flags: 4,
+        dae_allow_perms: 8, dae_audit_perms: 16, dae_alarm_perms: 24, dae_principal: 32,
+    }
+    daos_pool_info_t = 192 {
+        pi_uuid: 0, pi_ntargets: 16, pi_nnodes: 20, pi_ndisabled: 24, pi_map_ver: 28, pi_leader: 32,
+        pi_bits: 40, pi_space: 48, pi_rebuild_st: 136,
+    }
+    daos_pool_space = 88 { ps_space: 0, ps_free_min: 32, ps_free_max: 48, ps_free_mean: 64, ps_ntargets: 80 }
+    daos_rebuild_status = 56 {
+        rs_version: 0, rs_seconds: 4, rs_errno: 8, rs_state: 12, rs_max_supported_layout_ver: 16,
+        rs_flags: 18, rs_fail_rank: 20, rs_toberb_obj_nr: 24, rs_obj_nr: 32, rs_rec_nr: 40, rs_size: 48,
+    }
+}

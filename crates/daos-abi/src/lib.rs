@@ -8,6 +8,18 @@
 
 #![expect(non_camel_case_types, reason = "the types carry the names that C programs use")]
 
+/// Asserts the sizes of structures, and where their fields are.
+macro_rules! layouts {
+    ($($structure:ident = $size:literal { $($field:ident: $offset:literal),* $(,)? })*) => {
+        const _: () = {
+            $(
+                assert!(size_of::<$structure>() == $size);
+                $(assert!(core::mem::offset_of!($structure, $field) == $offset);)*
+            )*
+        };
+    };
+}
+
 /// Declares constants: name, type and number, and what each stands for.
 macro_rules! numbers {
     ($($name:ident: $type:ty = $number:expr, $text:literal;)*) => {

@@ -3,7 +3,6 @@
 //! Every structure has the layout of the C one on a 64-bit machine; the assertions at the end hold it.
 
 use core::ffi::{c_int, c_void};
-use core::mem::{offset_of, size_of};
 use core::ptr;
 
 /// A size or a length, in bytes or in records as the field says.
@@ -228,41 +227,24 @@ pub struct daos_event_t {
 /// What is called when an event is complete, with an argument, the event and its result; returns a result, too.
 pub type daos_event_comp_cb_t = Option<unsafe extern "C" fn(*mut c_void, *mut daos_event_t, c_int) -> c_int>;
 
-const _: () = {
-    assert!(size_of::<usize>() == 8, "the interface is that of 64-bit machines");
-    assert!(size_of::<daos_handle_t>() == 8);
-    assert!(size_of::<daos_obj_id_t>() == 16 && offset_of!(daos_obj_id_t, lo) == 0);
-    assert!(offset_of!(daos_obj_id_t, hi) == 8);
-    assert!(size_of::<daos_epoch_range_t>() == 16 && offset_of!(daos_epoch_range_t, epr_hi) == 8);
-    assert!(size_of::<d_iov_t>() == 24 && offset_of!(d_iov_t, iov_buf) == 0);
-    assert!(offset_of!(d_iov_t, iov_buf_len) == 8 && offset_of!(d_iov_t, iov_len) == 16);
-    assert!(size_of::<d_sg_list_t>() == 16 && offset_of!(d_sg_list_t, sg_nr) == 0);
-    assert!(offset_of!(d_sg_list_t, sg_nr_out) == 4 && offset_of!(d_sg_list_t, sg_iovs) == 8);
-    assert!(size_of::<daos_recx_t>() == 16 && offset_of!(daos_recx_t, rx_nr) == 8);
-    assert!(size_of::<daos_range_t>() == 16 && offset_of!(daos_range_t, rg_len) == 8);
-    assert!(size_of::<daos_array_stbuf_t>() == 16 && offset_of!(daos_array_stbuf_t, st_max_epoch) == 8);
-};
+const _: () = assert!(size_of::<usize>() == 8, "the interface is that of 64-bit machines");
 
-const _: () = {
-    assert!(size_of::<daos_iod_t>() == 64 && offset_of!(daos_iod_t, iod_name) == 0);
-    assert!(offset_of!(daos_iod_t, iod_type) == 24 && offset_of!(daos_iod_t, iod_size) == 32);
-    assert!(offset_of!(daos_iod_t, iod_flags) == 40 && offset_of!(daos_iod_t, iod_nr) == 48);
-    assert!(offset_of!(daos_iod_t, iod_recxs) == 56);
-    assert!(size_of::<daos_iom_t>() == 64 && offset_of!(daos_iom_t, iom_type) == 0);
-    assert!(offset_of!(daos_iom_t, iom_nr) == 4 && offset_of!(daos_iom_t, iom_nr_out) == 8);
-    assert!(offset_of!(daos_iom_t, iom_flags) == 12 && offset_of!(daos_iom_t, iom_size) == 16);
-    assert!(offset_of!(daos_iom_t, iom_recx_lo) == 24 && offset_of!(daos_iom_t, iom_recx_hi) == 40);
-    assert!(offset_of!(daos_iom_t, iom_recxs) == 56);
-    assert!(size_of::<daos_array_iod_t>() == 32 && offset_of!(daos_array_iod_t, arr_nr) == 0);
-    assert!(
-        offset_of!(daos_array_iod_t, arr_rgs) == 8 && offset_of!(daos_array_iod_t, arr_nr_short_read) == 16
-    );
-    assert!(offset_of!(daos_array_iod_t, arr_nr_read) == 24);
-    assert!(size_of::<daos_key_desc_t>() == 16 && offset_of!(daos_key_desc_t, kd_key_len) == 0);
-    assert!(offset_of!(daos_key_desc_t, kd_val_type) == 8);
-    assert!(size_of::<daos_anchor_t>() == 120 && offset_of!(daos_anchor_t, da_type) == 0);
-    assert!(offset_of!(daos_anchor_t, da_shard) == 2 && offset_of!(daos_anchor_t, da_flags) == 4);
-    assert!(offset_of!(daos_anchor_t, da_sub_anchors) == 8 && offset_of!(daos_anchor_t, da_buf) == 16);
-    assert!(size_of::<daos_event_t>() == 176 && offset_of!(daos_event_t, ev_error) == 0);
-    assert!(offset_of!(daos_event_t, ev_private) == 8 && offset_of!(daos_event_t, ev_debug) == 168);
-};
+layouts! {
+    daos_handle_t = 8 {}
+    daos_obj_id_t = 16 { lo: 0, hi: 8 }
+    daos_epoch_range_t = 16 { epr_hi: 8 }
+    d_iov_t = 24 { iov_buf: 0, iov_buf_len: 8, iov_len: 16 }
+    d_sg_list_t = 16 { sg_nr: 0, sg_nr_out: 4, sg_iovs: 8 }
+    daos_recx_t = 16 { rx_nr: 8 }
+    daos_range_t = 16 { rg_len: 8 }
+    daos_array_stbuf_t = 16 { st_max_epoch: 8 }
+    daos_iod_t = 64 { iod_name: 0, iod_type: 24, iod_size: 32, iod_flags: 40, iod_nr: 48, iod_recxs: 56 }
+    daos_iom_t = 64 {
+        iom_type: 0, iom_nr: 4, iom_nr_out: 8, iom_flags: 12, iom_size: 16, iom_recx_lo: 24, iom_recx_hi: 40,
+        iom_recxs: 56,
+    }
+    daos_array_iod_t = 32 { arr_nr: 0, arr_rgs: 8, arr_nr_short_read: 16, arr_nr_read: 24 }
+    daos_key_desc_t = 16 { kd_key_len: 0, kd_val_type: 8 }
+    daos_anchor_t = 120 { da_type: 0, da_shard: 2, da_flags: 4, da_sub_anchors: 8, da_buf: 16 }
+    daos_event_t = 176 { ev_error: 0, ev_private: 8, ev_debug: 168 }
+}
