@@ -35,36 +35,41 @@ unsafe extern "C" fn d_hash_murmur64(key: *const u8, length: c_uint, seed: c_uin
     unsafe { many(key, length.into()) }.map_or(0, |bytes| hashes::murmur64(bytes, seed))
 }
 
+/// A table of the program's (TABLE).
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+struct Table(*mut d_hash_table);
+
+impl Table {
+    fn lock(self) -> Locked {
+        // SAFETY: TABLE by the type of the parameter. Its lock was initialised when it was made.
+        unsafe {
+            if (*self.0).ht_feats & D_HASH_FT_NOLOCK == 0 {
+                libc::pthread_mutex_lock((&raw mut (*self.0).ht_lock).cast());
+            }
+        }
+        Locked(self.0)
+    }
+}
+
 /// A table that this thread has locked, until it is dropped.
 struct Locked(*mut d_hash_table);
 
 impl Locked {
-    /// # Safety
-    /// TABLE, as long as the result is used.
-    unsafe fn new(table: *mut d_hash_table) -> Self {
-        // SAFETY: TABLE for `table`. Its lock was initialised when it was made.
-        unsafe {
-            if (*table).ht_feats & D_HASH_FT_NOLOCK == 0 {
-                libc::pthread_mutex_lock((&raw mut (*table).ht_lock).cast());
-            }
-        }
-        Self(table)
-    }
-
     /// The program's functions.
     fn ops(&self) -> &d_hash_table_ops_t {
-        // SAFETY: TABLE, as `new` was promised, with its functions. They are read in place; a function that is null is `None`.
+        // SAFETY: TABLE, by the type of what was locked, with its functions. They are read in place; a function that is null is `None`.
         unsafe { &*(*self.0).ht_ops }
     }
 
     fn has(&self, feature: u32) -> bool {
-        // SAFETY: TABLE, as `new` was promised.
+        // SAFETY: TABLE, by the type of what was locked.
         unsafe { (*self.0).ht_feats & feature != 0 }
     }
 
     /// The heads of all lists.
     fn heads(&self) -> impl Iterator<Item = *mut d_list_t> + use<> {
-        // SAFETY: TABLE, as `new` was promised.
+        // SAFETY: TABLE, by the type of what was locked.
         let (first, count) = unsafe { ((*self.0).ht_buckets, 1_usize << (*self.0).ht_bits) };
         let count = if first.is_null() { 0 } else { count };
         // SAFETY: `at` is less than the number of heads.
@@ -83,7 +88,7 @@ impl Locked {
                 None => d_hash_string_u32(key.cast(), size),
             }
         };
-        // SAFETY: TABLE, as `new` was promised: it has two to the power of `ht_bits` heads, and the number is masked to be less.
+        // SAFETY: TABLE, by the type of what was locked: it has two to the power of `ht_bits` heads, and the number is masked to be less.
         unsafe {
             let (first, bits) = ((*self.0).ht_buckets, (*self.0).ht_bits);
             (!first.is_null()).then(|| first.add((hash & ((1 << bits) - 1)) as usize))
@@ -148,7 +153,7 @@ impl Locked {
 impl Drop for Locked {
     fn drop(&mut self) {
         if !self.has(D_HASH_FT_NOLOCK) {
-            // SAFETY: TABLE, as `new` was promised; this thread has the lock since then.
+            // SAFETY: TABLE, by the type of what was locked; this thread has the lock since then.
             unsafe { libc::pthread_mutex_unlock((&raw mut (*self.0).ht_lock).cast()) };
         }
     }
@@ -277,33 +282,33 @@ unsafe extern "C" fn d_hash_table_create(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_table_destroy_inplace(table: *mut d_hash_table, force: bool) -> c_int {
-    // SAFETY: TABLE for `table`, which nobody uses after this; its heads were allocated when it was made.
+unsafe extern "C" fn d_hash_table_destroy_inplace(table: Table, force: bool) -> c_int {
+    if !force && !d_hash_table_is_empty(table) {
+        return -DER_BUSY;
+    }
+    // The lock is released while records are freed.
+    let heads = table.lock().heads();
+    // SAFETY: TABLE for `table`, which nobody uses after this; its heads were allocated when it was made. LINK for what is in them.
     unsafe {
-        if !force && !d_hash_table_is_empty(table) {
-            return -DER_BUSY;
-        }
-        // The lock is released while records are freed.
-        let heads = Locked::new(table).heads();
         for head in heads {
             while let Some(link) = Ring::new(head).next() {
                 d_hash_rec_delete_at(table, link);
             }
         }
-        libc::pthread_mutex_destroy((&raw mut (*table).ht_lock).cast());
-        libc::free((*table).ht_buckets.cast());
-        table.write_bytes(0, 1);
+        libc::pthread_mutex_destroy((&raw mut (*table.0).ht_lock).cast());
+        libc::free((*table.0).ht_buckets.cast());
+        table.0.write_bytes(0, 1);
     }
     0
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_table_destroy(table: *mut d_hash_table, force: bool) -> c_int {
+unsafe extern "C" fn d_hash_table_destroy(table: Table, force: bool) -> c_int {
     // SAFETY: TABLE for `table`, which `d_hash_table_create` has allocated.
     unsafe {
         let number = d_hash_table_destroy_inplace(table, force);
         if number == 0 {
-            libc::free(table.cast());
+            libc::free(table.0.cast());
         }
         number
     }
@@ -311,55 +316,46 @@ unsafe extern "C" fn d_hash_table_destroy(table: *mut d_hash_table, force: bool)
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_hash_table_traverse(
-    table: *mut d_hash_table,
+    table: Table,
     each: d_hash_traverse_cb_t,
     argument: *mut c_void,
 ) -> c_int {
     // SAFETY: TABLE for `table`, or it is zeros; other threads may have it, so nothing refers to the whole.
-    if table.is_null() || unsafe { (*table).ht_buckets }.is_null() {
+    if table.0.is_null() || unsafe { (*table.0).ht_buckets }.is_null() {
         return -DER_UNINIT;
     }
     let Some(each) = each else { return -DER_INVAL };
-    // SAFETY: TABLE for `table`.
-    let locked = unsafe { Locked::new(table) };
+    let locked = table.lock();
     let mut links = locked.heads().flat_map(Ring::new);
     // SAFETY: CALLBACK for `each`, LINK for `link`, which is in the table.
     links.find_map(|link| Some(unsafe { each(link, argument) }).filter(|number| *number != 0)).unwrap_or(0)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_rec_first(table: *mut d_hash_table) -> *mut d_list_t {
-    // SAFETY: TABLE for `table`.
-    unsafe { Locked::new(table) }.heads().flat_map(Ring::new).next().unwrap_or(ptr::null_mut())
+extern "C" fn d_hash_rec_first(table: Table) -> *mut d_list_t {
+    table.lock().heads().flat_map(Ring::new).next().unwrap_or(ptr::null_mut())
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_table_is_empty(table: *mut d_hash_table) -> bool {
-    // SAFETY: TABLE for `table`.
-    unsafe { d_hash_rec_first(table) }.is_null()
+extern "C" fn d_hash_table_is_empty(table: Table) -> bool {
+    d_hash_rec_first(table).is_null()
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_rec_find(
-    table: *mut d_hash_table,
-    key: *const c_void,
-    size: c_uint,
-) -> *mut d_list_t {
-    // SAFETY: TABLE for `table`.
-    let locked = unsafe { Locked::new(table) };
+unsafe extern "C" fn d_hash_rec_find(table: Table, key: *const c_void, size: c_uint) -> *mut d_list_t {
+    let locked = table.lock();
     let found = locked.head(key, size).and_then(|head| locked.find(head, key, size));
     found.inspect(|link| locked.add_reference(*link)).unwrap_or(ptr::null_mut())
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_hash_rec_find_insert(
-    table: *mut d_hash_table,
+    table: Table,
     key: *const c_void,
     size: c_uint,
     link: *mut d_list_t,
 ) -> *mut d_list_t {
-    // SAFETY: TABLE for `table`.
-    let locked = unsafe { Locked::new(table) };
+    let locked = table.lock();
     let Some(head) = locked.head(key, size) else { return ptr::null_mut() };
     match locked.find(head, key, size) {
         Some(found) => {
@@ -375,14 +371,13 @@ unsafe extern "C" fn d_hash_rec_find_insert(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_hash_rec_insert(
-    table: *mut d_hash_table,
+    table: Table,
     key: *const c_void,
     size: c_uint,
     link: *mut d_list_t,
     exclusive: bool,
 ) -> c_int {
-    // SAFETY: TABLE for `table`.
-    let locked = unsafe { Locked::new(table) };
+    let locked = table.lock();
     match locked.head(key, size) {
         None => -DER_INVAL,
         Some(head) if exclusive && locked.find(head, key, size).is_some() => -DER_EXIST,
@@ -394,17 +389,17 @@ unsafe extern "C" fn d_hash_rec_insert(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_rec_delete(table: *mut d_hash_table, key: *const c_void, size: c_uint) -> bool {
-    // SAFETY: TABLE for `table`.
-    let locked = unsafe { Locked::new(table) };
+unsafe extern "C" fn d_hash_rec_delete(table: Table, key: *const c_void, size: c_uint) -> bool {
+    let locked = table.lock();
     let found = locked.head(key, size).and_then(|head| locked.find(head, key, size));
     found.map(|link| locked.remove(link)).is_some()
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_rec_delete_at(table: *mut d_hash_table, link: *mut d_list_t) -> bool {
-    // SAFETY: TABLE for `table`, LINK for `link`.
-    let (locked, is_alone) = unsafe { (Locked::new(table), d_hash_rec_unlinked(link)) };
+unsafe extern "C" fn d_hash_rec_delete_at(table: Table, link: *mut d_list_t) -> bool {
+    let locked = table.lock();
+    // SAFETY: LINK for `link`.
+    let is_alone = unsafe { d_hash_rec_unlinked(link) };
     if !is_alone {
         locked.remove(link);
     }
@@ -412,31 +407,25 @@ unsafe extern "C" fn d_hash_rec_delete_at(table: *mut d_hash_table, link: *mut d
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_rec_addref(table: *mut d_hash_table, link: *mut d_list_t) {
-    // SAFETY: TABLE for `table`.
-    unsafe { Locked::new(table) }.add_reference(link);
+unsafe extern "C" fn d_hash_rec_addref(table: Table, link: *mut d_list_t) {
+    table.lock().add_reference(link);
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_rec_decref(table: *mut d_hash_table, link: *mut d_list_t) {
-    // SAFETY: TABLE for `table`, LINK for `link`.
+unsafe extern "C" fn d_hash_rec_decref(table: Table, link: *mut d_list_t) {
+    // SAFETY: LINK for `link`.
     unsafe { d_hash_rec_ndecref(table, 1, link) };
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_rec_ndecref(
-    table: *mut d_hash_table,
-    count: c_int,
-    link: *mut d_list_t,
-) -> c_int {
-    // SAFETY: TABLE for `table`.
-    let locked = unsafe { Locked::new(table) };
+unsafe extern "C" fn d_hash_rec_ndecref(table: Table, count: c_int, link: *mut d_list_t) -> c_int {
+    let locked = table.lock();
     let mut left = count;
     let mut is_last = false;
     match locked.ops().hop_rec_ndecref.filter(|_| count != 1) {
         Some(release) => {
             // SAFETY: OPS for `release`, LINK for `link`.
-            let number = unsafe { release(table, link, count) };
+            let number = unsafe { release(table.0, link, count) };
             if number < 0 {
                 return number;
             }
