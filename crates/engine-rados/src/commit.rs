@@ -1,11 +1,11 @@
 //! Transactions of one cell: preconditions and changes, in one operation on the object that holds the cell.
 
-use isotach_object::{Cell, Error, ObjectType, Precondition, Result, Transaction, Update};
+use isotach_object::{Cell, Error, ObjectId, ObjectType, Precondition, Result, Transaction, Update};
 
 use crate::{
-    arrays::{ArrayChange, Arrays, Job, Judge, Outcome, Slot},
+    arrays::{ArrayChange, Arrays, Job, Slot},
     entry, keys,
-    omaps::Condition,
+    omaps::{Batch, Condition},
     options::SCHEME,
     space::Space,
 };
@@ -51,61 +51,48 @@ pub(crate) fn commit(
     space: &Space,
     arrays: &Arrays,
 ) -> Result<()> {
-    let conditions = &transaction.preconditions;
-    let refused = match (cell.object.otype(), conditions.as_slice(), transaction.updates.last()) {
-        (ObjectType::KeyValue, [] | [_], Some(update)) => {
-            return commit_entry(conditions.first(), update, cell, space);
+    let (preconditions, key) = (&transaction.preconditions, keys::entry_key(&cell));
+    let mut conditions: Vec<_> = preconditions.iter().filter_map(|one| condition(one, &key)).collect();
+    let refused = match (cell.object.otype(), conditions.len(), transaction.updates.last()) {
+        (ObjectType::KeyValue, 0 | 1, Some(update)) => {
+            let is_done = commit_entry(conditions.pop(), update, (cell.object, &key), space)?;
+            (!is_done).then_some(0)
         }
         _ => {
-            let judges = conditions.iter().filter_map(judge).collect();
             let changes = transaction.updates.iter().map(change).collect();
-            arrays.settle(vec![Job::new(Slot::of(&cell), judges, changes)])?
+            arrays.settle(vec![Job::new(Slot::of(&cell), conditions, changes)])?.pop().flatten()
         }
     };
-    match refused.first() {
-        Some(Outcome::Refused(judge)) => Err(conflict(conditions.get(*judge))),
-        _ => Ok(()),
-    }
+    refused.map_or(Ok(()), |at| Err(preconditions[at].conflict()))
 }
 
-fn conflict(condition: Option<&Precondition<'_>>) -> Error {
-    condition.map_or_else(|| Error::Conflict { what: "a precondition".to_owned() }, Precondition::conflict)
-}
-
-/// Changes an entry under at most one condition, without reading it. Of several changes the last one counts.
+/// Changes an entry under at most one condition, without reading it; whether that holds. Of several changes the last one counts.
 fn commit_entry(
-    condition: Option<&Precondition<'_>>,
+    condition: Option<Condition>,
     update: &Update<'_>,
-    cell: Cell<'_>,
+    (object, key): (ObjectId, &[u8]),
     space: &Space,
-) -> Result<()> {
-    let key = keys::entry_key(&cell);
-    let stored = |value: &[u8]| entry::encode_value(cell.object, &key, value);
+) -> Result<bool> {
     let new = match update {
-        Update::Put { value, .. } => Some(stored(value)),
+        Update::Put { value, .. } => Some(entry::encode_value(object, key, value)),
         _ => None,
     };
-    let wanted = match condition {
-        Some(Precondition::Absent(_)) => Condition::Absent,
-        Some(Precondition::Present(_)) => Condition::Present,
-        Some(Precondition::Equals(_, value)) => Condition::Is(stored(value)),
-        _ => {
-            let mut batch = crate::omaps::Batch::default();
-            batch.changes.push((&key, new.as_deref()));
-            return space.omaps.write(cell.object, batch);
-        }
-    };
-    match space.omaps.write_if(cell.object, &key, &wanted, new.as_deref())? {
-        true => Ok(()),
-        false => Err(conflict(condition)),
+    if let Some(condition) = condition {
+        return space.omaps.write_if(object, key, &condition, new.as_deref());
     }
+    let mut batch = Batch::default();
+    batch.changes.push((key, new.as_deref()));
+    space.omaps.write(object, batch).map(|()| true)
 }
 
-fn judge(condition: &Precondition<'_>) -> Option<Judge> {
-    match condition {
-        Precondition::Absent(_) => Some(Judge::Absent),
-        Precondition::Present(_) => Some(Judge::Present),
-        Precondition::Equals(_, value) => Some(Judge::Equals(value.to_vec())),
+/// What a precondition asks of what is stored under a key. No array is equal to a value.
+fn condition(precondition: &Precondition<'_>, key: &[u8]) -> Option<Condition> {
+    match precondition {
+        Precondition::Absent(_) => Some(Condition::Absent),
+        Precondition::Present(_) => Some(Condition::Present),
+        Precondition::Equals(cell, value) => {
+            Some(Condition::Is(entry::encode_value(cell.object, key, value)))
+        }
         // Refused before.
         Precondition::Unchanged(..) => None,
     }

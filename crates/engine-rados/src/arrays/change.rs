@@ -4,7 +4,7 @@ use isotach_object::ObjectId;
 
 use super::{Held, Slot};
 use crate::{
-    entry,
+    omaps::Condition,
     table::{Piece, Table},
 };
 
@@ -25,44 +25,15 @@ pub(crate) enum ArrayChange {
     Put(Vec<u8>),
 }
 
-/// What must hold of a slot before.
-#[derive(Debug, Clone)]
-pub(crate) enum Judge {
-    Absent,
-    Present,
-    /// It holds this value.
-    Equals(Vec<u8>),
-}
-
-impl Judge {
-    fn holds(&self, slot: &Slot, held: &Held) -> bool {
-        match (self, slot) {
-            (Self::Absent, _) => *held == Held::Nothing,
-            (Self::Present, _) => *held != Held::Nothing,
-            (Self::Equals(value), Slot::Records(object, key)) => {
-                matches!(held, Held::Value(stored) if *stored == entry::encode_value(*object, key, value))
-            }
-            (Self::Equals(_), Slot::Array(_)) => false,
-        }
-    }
-}
-
 /// Changes of one slot, which happen together.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) slot: Slot,
-    pub(crate) judges: Vec<Judge>,
+    /// What must hold of what is stored.
+    conditions: Vec<Condition>,
     pub(crate) changes: Vec<ArrayChange>,
     /// For each change the pieces that its bytes were stored in, once they are.
     pub(super) pieces: Vec<Option<Vec<Piece>>>,
-}
-
-/// How a job ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    Done,
-    /// By which of its judges.
-    Refused(usize),
 }
 
 /// What a slot is to hold.
@@ -79,18 +50,23 @@ pub(super) enum Next {
 }
 
 impl Job {
-    pub(crate) fn new(slot: Slot, judges: Vec<Judge>, changes: Vec<ArrayChange>) -> Self {
+    pub(crate) fn new(slot: Slot, conditions: Vec<Condition>, changes: Vec<ArrayChange>) -> Self {
         let pieces = changes.iter().map(|_| None).collect();
-        Self { slot, judges, changes, pieces }
+        Self { slot, conditions, changes, pieces }
     }
 
     pub(super) fn object(&self) -> ObjectId {
         self.slot.object()
     }
 
-    /// The first precondition that fails.
+    /// The first condition that fails. One on a value never holds of bytes.
     pub(super) fn refused(&self, held: &Held) -> Option<usize> {
-        self.judges.iter().position(|judge| !judge.holds(&self.slot, held))
+        let stored = match held {
+            Held::Nothing => None,
+            Held::Value(stored) => Some(stored.as_slice()),
+            Held::Bytes(..) => Some(&[][..]),
+        };
+        self.conditions.iter().position(|condition| !condition.holds(stored))
     }
 
     /// The change whose bytes are the whole array, if it exists and has at most so many bytes.

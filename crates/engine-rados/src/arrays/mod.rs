@@ -8,7 +8,6 @@
 //!   readers see whole writes.
 //! - Records work alike, but their table is the contents of their entry.
 
-mod ahead;
 mod change;
 mod load;
 mod read;
@@ -24,8 +23,8 @@ use isotach_object::{Cell, ObjectId, ObjectType, Result};
 
 use crate::{keys, options::Options, space::Space, table::Table};
 
-pub(crate) use ahead::Ended;
-pub(crate) use change::{ArrayChange, Job, Judge, Outcome};
+pub(crate) use change::{ArrayChange, Job};
+pub(crate) use read::Ended;
 pub(crate) use write::Creation;
 
 /// The attribute with the table, or where it is.

@@ -1,19 +1,21 @@
 //! Reads bytes of arrays and records, all reads of a call together.
 //!
 //! An array that is read once in the call takes one operation for its table and its own bytes. A field needs no more. Bytes in
-//! other objects are read next. If such an object has been removed, the table is read again.
+//! other objects are read next. If such an object has been removed, the table is read again. A read of one array may go on while the
+//! caller does something else.
 
 use std::{
     collections::{BTreeMap, HashMap},
     ops::Range,
+    sync::Arc,
 };
 
 use isotach_engine_kit::context::Context;
-use isotach_object::{ArrayRead, Error, ObjectId, Result};
+use isotach_object::{ArrayRead, Cell, Error, ObjectId, PendingRead, Result};
 
 use super::{Arrays, Held, Slot, TAG};
 use crate::{
-    ffi::ReadOp,
+    ffi::{OwnedRead, ReadOp},
     keys,
     table::{BLOCK, PiecePlace, Table, damaged},
 };
@@ -23,12 +25,12 @@ const ATTEMPTS_MAX: usize = 10_000;
 
 /// What one read wants of one array.
 #[derive(Debug)]
-pub(super) struct Asked {
+struct Asked {
     /// The number of the read.
-    pub(super) number: usize,
-    pub(super) object: ObjectId,
-    pub(super) offset: u64,
-    pub(super) length: usize,
+    number: usize,
+    object: ObjectId,
+    offset: u64,
+    length: usize,
 }
 
 impl Asked {
@@ -37,7 +39,7 @@ impl Asked {
     }
 
     /// How many bytes it gets.
-    pub(super) fn filled(&self, table: &Table) -> usize {
+    fn filled(&self, table: &Table) -> usize {
         table.size.saturating_sub(self.offset).min(self.length as u64) as usize
     }
 }
@@ -137,7 +139,7 @@ impl Arrays {
     }
 
     /// Reads what the tables say, but for the first bytes that are there already.
-    pub(super) fn read_rest(
+    fn read_rest(
         &self,
         reads: &mut [ArrayRead<'_>],
         tables: &BTreeMap<usize, (Table, usize)>,
@@ -185,6 +187,66 @@ impl Arrays {
     }
 }
 
+/// A read of an array's table and own bytes that is under way.
+#[derive(Debug)]
+struct Ahead {
+    arrays: Arc<Arrays>,
+    asked: Asked,
+    read: OwnedRead,
+}
+
+impl Arrays {
+    /// Begins to read an array from an offset on.
+    pub(crate) fn begin_read(
+        self: &Arc<Self>,
+        cell: &Cell<'_>,
+        offset: u64,
+        buffer: Vec<u8>,
+    ) -> Box<dyn PendingRead> {
+        let asked = Asked { number: 0, object: cell.object, offset, length: buffer.len() };
+        let name = keys::array_name(cell.object);
+        let read = self.space.data.begin_owned(&name, buffer, |buffer| with_bytes(offset, buffer));
+        Box::new(Ahead { arrays: Arc::clone(self), asked, read })
+    }
+}
+
+impl PendingRead for Ahead {
+    fn wait(self: Box<Self>) -> Result<Vec<u8>> {
+        let Self { arrays, asked, read } = *self;
+        let (found, mut buffer) =
+            read.wait(|outcome| match arrays.space.table_of(asked.object, outcome)? {
+                Some((table, bytes)) => own_bytes(&asked, &table, bytes).map(|done| Some((table, done))),
+                None => Ok(None),
+            });
+        let found: Option<(Table, usize)> = found?;
+        let filled = found.as_ref().map_or(0, |(table, _)| asked.filled(table));
+        if found.as_ref().is_none_or(|(_, done)| *done == filled) {
+            buffer.truncate(filled);
+            return Ok(buffer);
+        }
+        // Some of the bytes are elsewhere, where the table says, or have been replaced since.
+        let cell = Cell::array(asked.object);
+        let mut reads = [ArrayRead { cell, offset: asked.offset, buffer: &mut buffer, filled: 0 }];
+        let tables = found.into_iter().map(|found| (0, found)).collect();
+        if !arrays.read_rest(&mut reads, &tables, &mut HashMap::new())?.is_empty() {
+            arrays.read_many(&mut reads)?;
+        }
+        let filled = reads[0].filled;
+        buffer.truncate(filled);
+        Ok(buffer)
+    }
+}
+
+/// A read that has ended.
+#[derive(Debug)]
+pub(crate) struct Ended(pub(crate) Vec<u8>);
+
+impl PendingRead for Ended {
+    fn wait(self: Box<Self>) -> Result<Vec<u8>> {
+        Ok(self.0)
+    }
+}
+
 impl Target<'_> {
     /// Takes what is wanted of what was read aside.
     fn fill(self) {
@@ -195,7 +257,7 @@ impl Target<'_> {
 }
 
 /// Reads the table, and own bytes where their checksums can be looked at.
-pub(super) fn with_bytes(offset: u64, buffer: &mut [u8]) -> ReadOp<'_> {
+fn with_bytes(offset: u64, buffer: &mut [u8]) -> ReadOp<'_> {
     let op = ReadOp::new().attributes();
     match offset.is_multiple_of(BLOCK as u64) && i64::try_from(offset).is_ok() {
         true => op.bytes(offset, buffer),
@@ -205,7 +267,7 @@ pub(super) fn with_bytes(offset: u64, buffer: &mut [u8]) -> ReadOp<'_> {
 
 /// Checks bytes that came with the table, and says how many of the read's first ones are right: none where they are not what
 /// the table says, and else all but those of a block that was not read to its end.
-pub(super) fn own_bytes(asked: &Asked, table: &Table, bytes: &[u8]) -> Result<usize> {
+fn own_bytes(asked: &Asked, table: &Table, bytes: &[u8]) -> Result<usize> {
     let [piece] = table.pieces() else { return Ok(0) };
     let is_all =
         piece.place == PiecePlace::Own && piece.start == 0 && piece.offset == 0 && piece.length == table.size;

@@ -7,7 +7,7 @@ use isotach_engine_kit::{context::Context, random};
 use isotach_object::{Error, ObjectClass, ObjectId, Result};
 
 use super::{
-    ArrayChange, Arrays, Held, Job, Outcome, Slot, TABLE, TAG,
+    ArrayChange, Arrays, Held, Job, Slot, TABLE, TAG,
     change::Next,
     load::{APART, HERE, owner},
 };
@@ -94,14 +94,14 @@ impl Arrays {
         Ok(answer.is_some_and(|answer| answer.attribute(TAG) == Some(tag)))
     }
 
-    /// Does jobs of different slots.
-    pub(crate) fn settle(&self, mut jobs: Vec<Job>) -> Result<Vec<Outcome>> {
-        let mut outcomes = vec![Outcome::Done; jobs.len()];
+    /// Does jobs of different slots. Returns by which of its conditions each was refused, if it was.
+    pub(crate) fn settle(&self, mut jobs: Vec<Job>) -> Result<Vec<Option<usize>>> {
+        let mut refused = vec![None; jobs.len()];
         let mut left: Vec<usize> = (0..jobs.len()).collect();
         for attempt in 0..ATTEMPTS_MAX {
-            left = self.try_settle(&mut jobs, &left, &mut outcomes)?;
+            left = self.try_settle(&mut jobs, &left, &mut refused)?;
             if left.is_empty() {
-                return Ok(outcomes);
+                return Ok(refused);
             }
             let pause = Duration::from_micros(100 << attempt.min(8)).min(LONGEST_PAUSE);
             thread::sleep(pause.mul_f64((random::number()? % 1000) as f64 / 1000.0));
@@ -111,14 +111,19 @@ impl Arrays {
     }
 
     /// Tries these jobs, and returns those that lost a race.
-    fn try_settle(&self, jobs: &mut [Job], which: &[usize], outcomes: &mut [Outcome]) -> Result<Vec<usize>> {
+    fn try_settle(
+        &self,
+        jobs: &mut [Job],
+        which: &[usize],
+        refused: &mut [Option<usize>],
+    ) -> Result<Vec<usize>> {
         let slots: Vec<Slot> = which.iter().map(|number| jobs[*number].slot.clone()).collect();
         let held = self.space.load_slots(&slots)?;
         let mut open: Vec<(usize, Held)> = Vec::new();
         for (number, held) in which.iter().copied().zip(held) {
-            match jobs[number].refused(&held) {
-                Some(judge) => outcomes[number] = Outcome::Refused(judge),
-                None => open.push((number, held)),
+            refused[number] = jobs[number].refused(&held);
+            if refused[number].is_none() {
+                open.push((number, held));
             }
         }
         self.store_pieces(jobs, &open)?;

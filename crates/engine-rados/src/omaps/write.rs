@@ -35,7 +35,8 @@ pub(crate) enum Condition {
 }
 
 impl Condition {
-    fn holds(&self, stored: Option<&[u8]>) -> bool {
+    /// Whether it holds of a stored entry, which is never empty.
+    pub(crate) fn holds(&self, stored: Option<&[u8]>) -> bool {
         match self {
             Self::Absent => stored.is_none(),
             Self::Present => stored.is_some(),
