@@ -14,15 +14,13 @@ use crate::{
     changes::Changes,
     commit::{self, is_recent},
     ffi::{self, Begun, Buffer, Tx},
-    ids::Ids,
     keys::{check_akey, check_object},
     listing::{self, Objects},
     options::{CAPABILITIES, SCHEME},
     pipeline::Pipeline,
     read::{self, consistent_read},
     snapshots,
-    space::Space,
-    staging::DaosStaging,
+    space::{Ids, Space},
 };
 
 /// A handle.
@@ -74,7 +72,7 @@ impl DaosContainer {
         }
     }
 
-    pub(crate) fn check_update(&self, update: &Update<'_>) -> Result<()> {
+    fn check_update(&self, update: &Update<'_>) -> Result<()> {
         // The library knows the classes.
         self.space.check_process()?;
         update.check_for(SCHEME, CAPABILITIES.redundancy)?;
@@ -117,11 +115,7 @@ impl DaosContainer {
     }
 
     /// Commits after the handle's earlier updates.
-    pub(crate) fn commit_changes(
-        &self,
-        preconditions: &[Precondition<'_>],
-        changes: &Changes,
-    ) -> Result<Epoch> {
+    fn commit_changes(&self, preconditions: &[Precondition<'_>], changes: &Changes) -> Result<Epoch> {
         self.check_present()?;
         for precondition in preconditions {
             precondition.check()?;
@@ -309,10 +303,29 @@ impl Container for DaosContainer {
     }
 }
 
+/// The staged updates of a transaction. They wait in memory until its commit, as in DAOS's own client.
+#[derive(Debug)]
+struct Staged<'c> {
+    container: &'c DaosContainer,
+    changes: Changes,
+}
+
 impl StagedTransactions for DaosContainer {
     fn stage(&self) -> Result<Box<dyn Staging + '_>> {
         self.check_present()?;
-        Ok(Box::new(DaosStaging::new(self)))
+        Ok(Box::new(Staged { container: self, changes: Changes::default() }))
+    }
+}
+
+impl Staging for Staged<'_> {
+    fn update(&mut self, updates: &[Update<'_>]) -> Result<()> {
+        updates.iter().try_for_each(|update| self.container.check_update(update))?;
+        updates.iter().for_each(|update| self.changes.add(update));
+        Ok(())
+    }
+
+    fn commit(self: Box<Self>, preconditions: &[Precondition<'_>]) -> Result<Epoch> {
+        self.container.commit_changes(preconditions, &self.changes)
     }
 }
 

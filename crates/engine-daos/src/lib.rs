@@ -24,7 +24,6 @@ mod dmg;
 mod edits;
 mod failure;
 mod ffi;
-mod ids;
 mod keys;
 mod listing;
 mod options;
@@ -35,7 +34,6 @@ mod read;
 mod rights;
 mod snapshots;
 mod space;
-mod staging;
 mod walk;
 
 use std::{

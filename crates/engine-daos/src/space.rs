@@ -1,4 +1,4 @@
-//! An open container, and access to its objects.
+//! An open container, access to its objects, and their ids.
 
 use std::{
     collections::HashMap,
@@ -7,7 +7,7 @@ use std::{
 
 use isotach_daos_abi::errors::DER_INVAL;
 use isotach_engine_kit::context::Context;
-use isotach_object::{Cell, Error, Label, ObjectClass, ObjectId, ObjectType, Result};
+use isotach_object::{Cell, Error, IdRange, Label, ObjectClass, ObjectId, ObjectType, Result};
 
 use crate::{
     failure::{InStep, forked},
@@ -199,4 +199,29 @@ impl Space {
 /// A number as it is stored.
 pub(crate) fn number(bytes: &[u8]) -> Option<u64> {
     bytes.try_into().ok().map(u64::from_le_bytes)
+}
+
+/// The ids that a handle has reserved from DAOS and not yet allocated: the next, and the end.
+#[derive(Debug, Default)]
+pub(crate) struct Ids(Mutex<(u64, u64)>);
+
+impl Ids {
+    /// Allocates ids that no other process gets.
+    pub(crate) fn allocate(&self, count: u64, space: &Space) -> Result<IdRange> {
+        if count == 0 {
+            return Err(Error::invalid("allocation of 0 object ids", "at least 1"));
+        }
+        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (start, end) = match *left {
+            (start, end) if end - start >= count => (start, end),
+            _ => {
+                let reserved = count.max(space.options.oids);
+                let what = || format!("allocate {reserved} object ids in container {}", space.label);
+                let start = space.cont.allocate_ids(reserved).context(what)?;
+                (start, start.checked_add(reserved).ok_or_else(|| Error::NoSpace { what: what() })?)
+            }
+        };
+        *left = (start + count, end);
+        Ok(IdRange { start, end: start + count })
+    }
 }

@@ -48,28 +48,29 @@ fn a_container_made_without_a_list_has_that_of_daos_and_its_group_sees_it() {
 fn a_list_is_kept_letter_by_letter_and_who_may_read_may_look_at_properties_and_list() {
     let fixture = support::daos("");
     let pool = pool(&fixture);
+    let control = pool.access_control().unwrap();
     let asked = acl("A::ann@:rw,A::bea@:tT,A:G:crew@:d,A::EVERYONE@:r");
     pool.create_container(&label(), &ContainerOptions::with_rights(NewRights::Asked(listed(&asked))))
         .unwrap();
     let kept = "A::OWNER@:rwdtTaAo,A::ann@:rwta,A::bea@:tT,A:G:crew@:d,A::EVERYONE@:rta";
-    assert_eq!(pool.access_control().unwrap().rights(&label()).unwrap().acl.to_string(), kept);
+    assert_eq!(control.rights(&label()).unwrap().acl.to_string(), kept);
     // What was reported is what is kept when it is set again.
-    let told = pool.access_control().unwrap().rights(&label()).unwrap();
-    assert_eq!(pool.access_control().unwrap().set_rights(&label(), &listed(&told.acl)).unwrap(), told);
+    let told = control.rights(&label()).unwrap();
+    assert_eq!(control.set_rights(&label(), &listed(&told.acl)).unwrap(), told);
     // Who may not even read, and so see no properties, still sets the list that is his.
     let blind = Acl::new().with(Principal::Owner, "aA".parse().unwrap());
-    assert_eq!(pool.access_control().unwrap().set_rights(&label(), &listed(&blind)).unwrap().acl, blind);
+    assert_eq!(control.set_rights(&label(), &listed(&blind)).unwrap().acl, blind);
     let error = pool.open_container(&label()).map(drop).unwrap_err();
     assert_eq!(error.code(), "permission-denied", "{error}");
     let without_write = Permissions::ALL.without("w".parse().unwrap());
     let narrow = Acl::new().with(Principal::Owner, without_write);
-    assert_eq!(pool.access_control().unwrap().set_rights(&label(), &listed(&narrow)).unwrap().acl, narrow);
+    assert_eq!(control.set_rights(&label(), &listed(&narrow)).unwrap().acl, narrow);
     // Another connection, which checks what holds now, as the owner who may no longer write.
     let again = fixture.engine().open_pool(pool.uri()).unwrap();
     let container = again.open_container(&label()).unwrap();
     let refused = container.allocate_ids(1).map(drop).unwrap_err();
     assert_eq!(refused.code(), "permission-denied", "{refused}");
-    pool.access_control().unwrap().set_rights(&label(), &listed(&Acl::new())).unwrap();
+    control.set_rights(&label(), &listed(&Acl::new())).unwrap();
     let again = fixture.engine().open_pool(pool.uri()).unwrap();
     again.open_container(&label()).unwrap().allocate_ids(1).unwrap();
 }
@@ -78,27 +79,25 @@ fn a_list_is_kept_letter_by_letter_and_who_may_read_may_look_at_properties_and_l
 fn a_container_given_to_another_user_is_closed_to_its_former_owner() {
     let fixture = support::daos("");
     let pool = pool(&fixture);
+    let control = pool.access_control().unwrap();
     pool.create_container(&label(), &ContainerOptions::default()).unwrap();
     let gift =
         RightsChange { owner: Some("daemon".into()), group: Some("games".into()), acl: Some(Acl::new()) };
-    let told = pool.access_control().unwrap().set_rights(&label(), &gift).unwrap();
+    let told = control.set_rights(&label(), &gift).unwrap();
     assert_eq!((told.owner.as_str(), told.group.as_str()), ("daemon", "games"));
-    let error = pool.access_control().unwrap().rights(&label()).unwrap_err();
+    let error = control.rights(&label()).unwrap_err();
     assert_eq!(error.code(), "permission-denied", "{error}");
     let error = pool.open_container(&label()).map(drop).unwrap_err();
     assert_eq!(error.code(), "permission-denied", "{error}");
     // A refused owner changes nothing of the list, either.
     let third: Label = "third".parse().unwrap();
     pool.create_container(&third, &ContainerOptions::default()).unwrap();
-    let before = pool.access_control().unwrap().rights(&third).unwrap();
+    let before = control.rights(&third).unwrap();
     for (owner, group) in [(Some("no-such-user-here"), None), (None, Some("no-such-group-here"))] {
         let [owner, group] = [owner, group].map(|name| name.map(str::to_owned));
         let unknown = RightsChange { owner, group, acl: Some(Acl::new()) };
-        assert_eq!(
-            pool.access_control().unwrap().set_rights(&third, &unknown).unwrap_err().code(),
-            "invalid-input"
-        );
-        assert_eq!(pool.access_control().unwrap().rights(&third).unwrap(), before);
+        assert_eq!(control.set_rights(&third, &unknown).unwrap_err().code(), "invalid-input");
+        assert_eq!(control.rights(&third).unwrap(), before);
         let made = pool.create_container(
             &"fourth".parse().unwrap(),
             &ContainerOptions::with_rights(NewRights::Asked(unknown)),
@@ -108,21 +107,22 @@ fn a_container_given_to_another_user_is_closed_to_its_former_owner() {
     // So is one that is another's from the beginning on.
     let other: Label = "other".parse().unwrap();
     pool.create_container(&other, &ContainerOptions::with_rights(NewRights::Asked(gift))).unwrap();
-    assert_eq!(pool.access_control().unwrap().rights(&other).unwrap_err().code(), "permission-denied");
+    assert_eq!(control.rights(&other).unwrap_err().code(), "permission-denied");
 }
 
 #[test]
 fn a_container_that_inherits_is_open_to_all_whom_the_first_one_is_open_to() {
     let fixture = support::daos("");
     let pool = pool(&fixture);
+    let control = pool.access_control().unwrap();
     let asked = acl("A::ann@:rw,A:G:GROUP@:r");
     pool.create_container(&label(), &ContainerOptions::with_rights(NewRights::Asked(listed(&asked))))
         .unwrap();
-    let first = pool.access_control().unwrap().rights(&label()).unwrap();
+    let first = control.rights(&label()).unwrap();
     let other: Label = "other".parse().unwrap();
     pool.create_container(&other, &ContainerOptions::with_rights(NewRights::Inherited(first.clone())))
         .unwrap();
-    assert_eq!(pool.access_control().unwrap().rights(&other).unwrap(), first);
+    assert_eq!(control.rights(&other).unwrap(), first);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use isotach_daos_abi::{
     errors::DER_KEY2BIG,
     types::{d_iov_t, d_sg_list_t, daos_anchor_t, daos_key_desc_t},
 };
+use isotach_engine_kit::bytes::Reader;
 
 use super::{Der, Object, Tx, api::Functions, object::vector, transaction::handle_of};
 
@@ -98,33 +99,23 @@ fn split(described: &[daos_key_desc_t], bytes: &[u8]) -> Vec<Vec<u8>> {
 /// An anchor as bytes: its fields one after the other, without the sub-anchors, which are an address. DAOS uses them only for objects with
 /// parity, which are not listed here.
 fn packed(anchor: &daos_anchor_t) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(size_of::<daos_anchor_t>());
-    bytes.extend_from_slice(&anchor.da_type.to_le_bytes());
-    bytes.extend_from_slice(&anchor.da_shard.to_le_bytes());
-    bytes.extend_from_slice(&anchor.da_flags.to_le_bytes());
-    bytes.extend_from_slice(&anchor.da_buf);
-    bytes
+    let (kind, shard, flags) = (anchor.da_type.to_le_bytes(), anchor.da_shard.to_le_bytes(), anchor.da_flags);
+    [&kind[..], &shard, &flags.to_le_bytes(), &anchor.da_buf].concat()
 }
 
 /// The anchor of these bytes, or that of the beginning.
 fn unpacked(bytes: &[u8]) -> daos_anchor_t {
-    let mut anchor = daos_anchor_t { da_type: DAOS_ANCHOR_TYPE_ZERO, ..Default::default() };
-    let mut rest = bytes;
-    let mut next = |length: usize| {
-        let (field, behind) = rest.split_at_checked(length)?;
-        rest = behind;
-        Some(field)
+    let mut reader = Reader(bytes);
+    let mut read = || {
+        Some(daos_anchor_t {
+            da_type: reader.u16()?,
+            da_shard: reader.u16()?,
+            da_flags: reader.u32()?,
+            da_sub_anchors: 0,
+            da_buf: reader.array()?,
+        })
     };
-    let fields = (next(2), next(2), next(4), next(anchor.da_buf.len()));
-    if let (Some(kind), Some(shard), Some(flags), Some(buffer)) = fields {
-        let number =
-            |field: &[u8]| field.iter().rev().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
-        anchor.da_type = number(kind) as u16;
-        anchor.da_shard = number(shard) as u16;
-        anchor.da_flags = number(flags) as u32;
-        anchor.da_buf.copy_from_slice(buffer);
-    }
-    anchor
+    read().unwrap_or(daos_anchor_t { da_type: DAOS_ANCHOR_TYPE_ZERO, ..Default::default() })
 }
 
 #[cfg(test)]
