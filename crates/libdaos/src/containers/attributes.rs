@@ -21,8 +21,6 @@ use crate::{
 const PREFIX: u8 = b'x';
 /// The number of bytes a name has at most.
 const NAME_MAX: usize = 511;
-/// The names in one page.
-const PER_PAGE: usize = 1000;
 
 /// Refuses invalid names and values.
 pub(crate) fn check(names: &[&[u8]], values: &[&[u8]]) -> Result<()> {
@@ -98,6 +96,6 @@ pub(crate) fn delete(container: &Container, names: &[&[u8]]) -> Result<()> {
 pub(crate) fn list(container: &Container) -> Result<Vec<Vec<u8>>> {
     container.check(DAOS_ACL_PERM_READ)?;
     let object = own()?;
-    let keys = all_keys(|from| container.inner.list_entries(object, from, PER_PAGE, false))?;
+    let keys = all_keys(|from, limit| container.inner.list_entries(object, from, limit, false))?;
     Ok(keys.iter().filter_map(|key| key.strip_prefix(&[PREFIX])).map(<[u8]>::to_vec).collect())
 }

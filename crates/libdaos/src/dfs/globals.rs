@@ -1,5 +1,6 @@
 //! Global handles: bytes by which another process opens the same mount or file.
 
+use isotach_engine_kit::bytes::Reader;
 use isotach_object::ObjectId;
 
 use super::{
@@ -78,12 +79,10 @@ pub(crate) fn of_all(system: &FileSystem) -> Result<Vec<u8>> {
 
 /// See `dfs_global2local_all`.
 pub(crate) fn to_all(flags: i32, bytes: &[u8]) -> Result<u64> {
-    let Some(mut rest) = bytes.strip_prefix(ALL) else { return foreign() };
+    let Some(mut rest) = bytes.strip_prefix(ALL).map(Reader) else { return foreign() };
     let mut part = || {
-        let (length, behind) = rest.split_first_chunk::<8>()?;
-        let (part, behind) = behind.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-        rest = behind;
-        Some(part)
+        let length = rest.u64()?;
+        rest.take(usize::try_from(length).ok()?)
     };
     let (Some(pool), Some(container), Some(packed)) = (part(), part(), part()) else { return foreign() };
     let pool = globals::to_pool(pool)?;

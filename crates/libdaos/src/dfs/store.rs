@@ -32,8 +32,6 @@ const FILE: u8 = 13;
 
 /// How many times a change is tried.
 const ATTEMPTS_MAX: usize = 1_000;
-/// The names in one page.
-const PAGE: usize = 1_000;
 
 /// The container of a file system.
 #[derive(Debug, Clone)]
@@ -241,7 +239,8 @@ impl Store {
 
     /// The attribute keys of an entry, without that of the inode.
     pub(crate) fn akeys(&self, place: &EntryKey) -> Result<Vec<Vec<u8>>> {
-        let list = |from: &_| self.container.inner.list_akeys(place.directory, &place.name, from, PAGE);
+        let list =
+            |from: &_, limit| self.container.inner.list_akeys(place.directory, &place.name, from, limit);
         let mut all = all_keys(list)?;
         all.retain(|key| key != INODE);
         Ok(all)
@@ -285,7 +284,7 @@ impl Store {
 
     /// All names in a directory.
     pub(crate) fn all_names(&self, directory: ObjectId) -> Result<Vec<Vec<u8>>> {
-        all_keys(|from| self.names(directory, from, PAGE))
+        all_keys(|from, limit| self.names(directory, from, limit))
     }
 
     /// Whether a directory has no entry.

@@ -13,9 +13,6 @@ use crate::{
     transactions::scope::Scope,
 };
 
-/// The keys in one page.
-const PER_PAGE: usize = 1000;
-
 /// A query.
 #[derive(Debug)]
 pub(crate) struct Query<'q> {
@@ -97,7 +94,7 @@ fn under(object: &Object, scope: &Scope, query: &Query<'_>, dkey: &[u8]) -> Resu
 
 /// All distribution keys, or the attribute keys under one, in the order of the search.
 fn integers(object: &Object, scope: &Scope, query: &Query<'_>, dkey: Option<&[u8]>) -> Result<Vec<u64>> {
-    let keys = all_keys(|from| general::list(object, scope, dkey, from, PER_PAGE))?;
+    let keys = all_keys(|from, limit| general::list(object, scope, dkey, from, limit))?;
     let mut keys: Vec<u64> =
         keys.into_iter().filter_map(|key| key.try_into().ok().map(u64::from_le_bytes)).collect();
     keys.sort_unstable();

@@ -10,16 +10,17 @@ use isotach_object::{Anchor, ObjectId};
 use crate::{
     abi::{acl::DAOS_ACL_PERM_READ, constants::DAOS_HTYPE_OBJ, errors::DER_NONEXIST},
     containers::{Container, own},
-    objects::{array_keys::array_of, is_programs, pages::all_keys},
+    objects::{
+        array_keys::array_of,
+        is_programs,
+        pages::{PER_PAGE, all_keys},
+    },
     runtime::{
         error::{Der, Result},
         handles, locked,
     },
     transactions::snapshots,
 };
-
-/// Ids of objects that are read at once.
-const PER_PAGE: usize = 1000;
 
 /// The ids of the objects of a snapshot.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ pub(crate) fn open(container: u64, epoch: u64) -> Result<u64> {
         anchor = next;
     }
     // The value under the distribution key 0 of an array is an entry of the container's own object.
-    let keys = all_keys(|from| past.list_entries(own, from, PER_PAGE, false))?;
+    let keys = all_keys(|from, limit| past.list_entries(own, from, limit, false))?;
     ids.extend(keys.iter().filter_map(|key| array_of(key)));
     let table = ObjectTable { ids: ids.into_iter().collect(), marked: Mutex::default() };
     Ok(handles::add(DAOS_HTYPE_OBJ, Arc::new(table), None))
