@@ -130,6 +130,41 @@ extern "C" fn d_rank_list_alloc(count: u32) -> *mut d_rank_list_t {
     list
 }
 
+/// The numbers in a text, between separators.
+fn ranks(text: &str, separators: &str) -> Option<Vec<u32>> {
+    let parts = text.split(|c| separators.contains(c)).filter(|part| !part.is_empty());
+    parts.map(|part| part.trim().parse().ok()).collect()
+}
+
+/// Returns null for a text with anything but numbers.
+#[unsafe(no_mangle)]
+extern "C" fn daos_rank_list_parse(list: Text, separators: Text) -> *mut d_rank_list_t {
+    let texts = list.text().and_then(|list| Ok((list, separators.text()?)));
+    let found = texts.ok().and_then(|(list, separators)| ranks(list, separators)).unwrap_or_default();
+    if found.is_empty() {
+        return ptr::null_mut();
+    }
+    let made = d_rank_list_alloc(found.len() as u32);
+    // SAFETY: `made` is null or was allocated just now, for as many numbers as `found` has.
+    unsafe {
+        if let Some(head) = made.as_ref() {
+            ptr::copy_nonoverlapping(found.as_ptr(), head.rl_ranks, found.len());
+        }
+    }
+    made
+}
+
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn d_rank_list_free(list: *mut d_rank_list_t) {
+    // SAFETY: HEAP for `list`, which is of `d_rank_list_alloc`, and for its numbers.
+    unsafe {
+        if let Some(head) = list.as_ref() {
+            libc::free(head.rl_ranks.cast());
+        }
+        libc::free(list.cast());
+    }
+}
+
 /// The present time as an epoch.
 #[unsafe(no_mangle)]
 extern "C" fn d_hlc_get() -> u64 {

@@ -57,7 +57,6 @@ mod pool;
 mod principals;
 mod properties;
 mod property_values;
-mod ranks;
 mod snapshot;
 mod transaction;
 

@@ -6,9 +6,10 @@ use std::{
 };
 
 use super::{
-    Event, Handle, In, InOut, answer, copied, many, many_mut,
+    Event, Handle, In, InOut, answer, copied,
+    gurt::d_rank_list_free,
+    many, many_mut,
     property_values::{has_pointer, has_text},
-    ranks::d_rank_list_free,
 };
 use crate::{
     abi::{errors::*, info::*, properties::*},

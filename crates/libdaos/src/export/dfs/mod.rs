@@ -10,8 +10,6 @@ mod listing;
 pub(super) mod mount;
 mod nodes;
 mod sys;
-mod sys_directories;
-mod sys_mounts;
 mod xattrs;
 
 use std::{

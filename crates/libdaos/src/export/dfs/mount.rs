@@ -1,4 +1,5 @@
-//! Mounts and containers of file systems.
+//! Mounts and containers of file systems, and mounts of the file system by whole paths (`dfs_sys_mount` and so on), which are the same. Flags
+//! about caching change nothing, since nothing is cached.
 
 use std::{
     ffi::{c_char, c_int},
@@ -10,6 +11,7 @@ use crate::{
     abi::{dfs::*, types::*},
     containers::{self, properties::Properties},
     dfs::{self, Attributes, Errno, Owned, Result, refuse},
+    export::second_name,
 };
 
 #[unsafe(no_mangle)]
@@ -23,17 +25,12 @@ extern "C" fn dfs_fini() -> c_int {
 }
 
 #[unsafe(no_mangle)]
-pub(super) extern "C" fn dfs_mount(
-    pool: Handle,
-    container: Handle,
-    flags: c_int,
-    mounted: Out<Mounted>,
-) -> c_int {
+extern "C" fn dfs_mount(pool: Handle, container: Handle, flags: c_int, mounted: Out<Mounted>) -> c_int {
     done(|| mounted.open_node(|| dfs::mount(pool.cookie, container.cookie, flags, Owned::Nothing)))
 }
 
 #[unsafe(no_mangle)]
-pub(super) extern "C" fn dfs_umount(mounted: Mounted) -> c_int {
+extern "C" fn dfs_umount(mounted: Mounted) -> c_int {
     done(|| dfs::unmount(number(mounted), false))
 }
 
@@ -109,7 +106,7 @@ pub(in crate::export) fn create(
 }
 
 #[unsafe(no_mangle)]
-pub(super) extern "C" fn dfs_connect(
+extern "C" fn dfs_connect(
     pool: Text,
     _system: *const c_char,
     container: Text,
@@ -126,7 +123,7 @@ pub(super) extern "C" fn dfs_connect(
 }
 
 #[unsafe(no_mangle)]
-pub(super) extern "C" fn dfs_disconnect(mounted: Mounted) -> c_int {
+extern "C" fn dfs_disconnect(mounted: Mounted) -> c_int {
     done(|| dfs::disconnect(number(mounted)))
 }
 
@@ -167,7 +164,7 @@ extern "C" fn dfs_query(mounted: Mounted, info: Out<dfs_attr_t>) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-pub(super) extern "C" fn dfs_set_prefix(mounted: Mounted, prefix: Text) -> c_int {
+extern "C" fn dfs_set_prefix(mounted: Mounted, prefix: Text) -> c_int {
     done(|| system(mounted)?.set_prefix(prefix.bytes_or_none()))
 }
 
@@ -198,12 +195,12 @@ extern "C" fn dfs_cont_put(mounted: Mounted, container: Handle) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-pub(super) extern "C" fn dfs_local2global(mounted: Mounted, global: InOut<d_iov_t>) -> c_int {
+extern "C" fn dfs_local2global(mounted: Mounted, global: InOut<d_iov_t>) -> c_int {
     done(|| Ok(global.give(&dfs::of_mount(&*system(mounted)?))?))
 }
 
 #[unsafe(no_mangle)]
-pub(super) extern "C" fn dfs_global2local(
+extern "C" fn dfs_global2local(
     pool: Handle,
     container: Handle,
     flags: c_int,
@@ -214,12 +211,12 @@ pub(super) extern "C" fn dfs_global2local(
 }
 
 #[unsafe(no_mangle)]
-pub(super) extern "C" fn dfs_local2global_all(mounted: Mounted, global: InOut<d_iov_t>) -> c_int {
+extern "C" fn dfs_local2global_all(mounted: Mounted, global: InOut<d_iov_t>) -> c_int {
     done(|| Ok(global.give(&dfs::of_all(&*system(mounted)?)?)?))
 }
 
 #[unsafe(no_mangle)]
-pub(super) extern "C" fn dfs_global2local_all(flags: c_int, global: Bytes, mounted: Out<Mounted>) -> c_int {
+extern "C" fn dfs_global2local_all(flags: c_int, global: Bytes, mounted: Out<Mounted>) -> c_int {
     done(|| mounted.open_node(|| dfs::to_all(flags, global.get()?)))
 }
 
@@ -236,5 +233,75 @@ extern "C" fn dfs_suggest_oclass(mounted: Mounted, hint: Text, class: Out<u32>) 
         };
         class.set(dfs::class_by_default(is_file)?);
         Ok(())
+    })
+}
+
+/// Mounts, unless a flag is unknown.
+fn with_flags(flags: c_int, mount: impl FnOnce() -> c_int) -> c_int {
+    if flags & !(DFS_SYS_NO_CACHE | DFS_SYS_NO_LOCK) == 0 { mount() } else { libc::EINVAL }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn dfs_sys_connect(
+    pool: Text,
+    named: *const c_char,
+    container: Text,
+    flags: c_int,
+    own_flags: c_int,
+    attributes: In<dfs_attr_t>,
+    mounted: Out<Mounted>,
+) -> c_int {
+    with_flags(own_flags, || dfs_connect(pool, named, container, flags, attributes, mounted))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn dfs_sys_mount(
+    pool: Handle,
+    container: Handle,
+    flags: c_int,
+    own_flags: c_int,
+    mounted: Out<Mounted>,
+) -> c_int {
+    with_flags(own_flags, || dfs_mount(pool, container, flags, mounted))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn dfs_sys_global2local(
+    pool: Handle,
+    container: Handle,
+    flags: c_int,
+    own_flags: c_int,
+    global: Bytes,
+    mounted: Out<Mounted>,
+) -> c_int {
+    with_flags(own_flags, || dfs_global2local(pool, container, flags, global, mounted))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn dfs_sys_global2local_all(
+    flags: c_int,
+    own_flags: c_int,
+    global: Bytes,
+    mounted: Out<Mounted>,
+) -> c_int {
+    with_flags(own_flags, || dfs_global2local_all(flags, global, mounted))
+}
+
+second_name! { dfs_sys_disconnect = dfs_disconnect(mounted: Mounted) }
+
+second_name! { dfs_sys_umount = dfs_umount(mounted: Mounted) }
+
+second_name! { dfs_sys_set_prefix = dfs_set_prefix(mounted: Mounted, prefix: Text) }
+
+second_name! { dfs_sys_local2global = dfs_local2global(mounted: Mounted, global: InOut<d_iov_t>) }
+
+second_name! { dfs_sys_local2global_all = dfs_local2global_all(mounted: Mounted, global: InOut<d_iov_t>) }
+
+/// The mount of the other functions, which is the same.
+#[unsafe(no_mangle)]
+extern "C" fn dfs_sys2base(mounted: Mounted, base: Out<Mounted>) -> c_int {
+    done(|| {
+        system(mounted)?;
+        base.fill(|| Ok::<_, Errno>(mounted))
     })
 }

@@ -1,7 +1,7 @@
 //! The file system by whole paths: the functions `dfs_sys_*`. Each resolves the parent directory, and does with the entry what the function of
 //! libdfs does.
 //!
-//! Mounts are in `sys_mounts`, and reading directories is in `sys_directories`.
+//! Mounts are in `mount`, and reading directories is in `listing`.
 
 use std::ffi::{c_char, c_int, c_void};
 
