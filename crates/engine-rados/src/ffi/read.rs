@@ -64,46 +64,39 @@ impl<'b> ReadOp<'b> {
     }
 
     /// Requires that an entry equals this. An absent entry equals no bytes.
-    pub(crate) fn require_entry(mut self, key: &[u8], value: &[u8]) -> Self {
-        self.entry = Some((key.to_vec(), value.to_vec()));
-        self
+    pub(crate) fn require_entry(self, key: &[u8], value: &[u8]) -> Self {
+        Self { entry: Some((key.to_vec(), value.to_vec())), ..self }
     }
 
     /// Asks that an attribute is this.
-    pub(crate) fn require_attribute(mut self, name: &'static str, value: &[u8]) -> Self {
-        self.attribute = Some((name, value.to_vec()));
-        self
+    pub(crate) fn require_attribute(self, name: &'static str, value: &[u8]) -> Self {
+        Self { attribute: Some((name, value.to_vec())), ..self }
     }
 
     /// All attributes.
-    pub(crate) fn attributes(mut self) -> Self {
-        self.wants_attributes = true;
-        self
+    pub(crate) fn attributes(self) -> Self {
+        Self { wants_attributes: true, ..self }
     }
 
     /// Size and time.
-    pub(crate) fn stat(mut self) -> Self {
-        self.wants_stat = true;
-        self
+    pub(crate) fn stat(self) -> Self {
+        Self { wants_stat: true, ..self }
     }
 
     /// The entries with these keys.
-    pub(crate) fn entries(mut self, keys: Vec<&'b [u8]>) -> Self {
-        self.wanted = Some(Wanted::Keys(keys));
-        self
+    pub(crate) fn entries(self, keys: Vec<&'b [u8]>) -> Self {
+        Self { wanted: Some(Wanted::Keys(keys)), ..self }
     }
 
     /// Up to `limit` entries after a key, which holds no NUL.
-    pub(crate) fn page(mut self, after: &[u8], limit: u64, values: bool) -> Self {
+    pub(crate) fn page(self, after: &[u8], limit: u64, values: bool) -> Self {
         let after = CString::new(after).unwrap_or_default();
-        self.wanted = Some(Wanted::After(after, limit, values));
-        self
+        Self { wanted: Some(Wanted::After(after, limit, values)), ..self }
     }
 
     /// Bytes of the object, as many as the buffer holds; none are read where it holds none, since librados takes that for all.
-    pub(crate) fn bytes(mut self, offset: u64, buffer: &'b mut [u8]) -> Self {
-        self.bytes = (!buffer.is_empty()).then_some((offset, buffer));
-        self
+    pub(crate) fn bytes(self, offset: u64, buffer: &'b mut [u8]) -> Self {
+        Self { bytes: (!buffer.is_empty()).then_some((offset, buffer)), ..self }
     }
 
     /// Puts it together for librados.
