@@ -15,12 +15,14 @@ use std::{
 
 use isotach_engine_kit::hooks::{Hooked, Hooks};
 use isotach_object::{
-    Anchor, Capabilities, Cell, Container as Handle, ContainerOptions, Engine, Epoch, Error, Label, ObjectId,
-    Page, Result, Staging, Transaction, extents_of, memory::Memory,
+    Anchor, Capabilities, Cell, Container as Handle, ContainerOptions, Engine, Epoch, Error, Label,
+    ObjectClass, ObjectId, ObjectType, Page, Result, Staging, Transaction, extents_of, memory::Memory,
 };
 
 use crate::{
+    abi::constants::DAOS_OO_RW,
     containers::{Container, acl::ALL, pools::Pool},
+    objects::Object,
     transactions::scope::Scope,
 };
 
@@ -196,6 +198,12 @@ pub(crate) fn container() -> (Arc<Container>, Arc<Script>, Arc<Container>) {
     };
     let own = Arc::new(Hooked::new(open(), Scripted(Arc::clone(&script))));
     (opened(own), script, opened(open()))
+}
+
+/// An object of a container, always the same of its type.
+pub(crate) fn object_of(container: &Arc<Container>, kind: ObjectType) -> Object {
+    let id = ObjectId::new(kind, ObjectClass::S1, 0, 1);
+    Object { container: Arc::clone(container), id, mode: DAOS_OO_RW }
 }
 
 /// A container as it is now.

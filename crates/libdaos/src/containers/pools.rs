@@ -229,9 +229,6 @@ pub(crate) fn disconnect(handle: u64) -> Result<()> {
 
 impl Pool {
     /// The connection behind a handle.
-    ///
-    /// # Errors
-    /// `DER_NO_HDL`.
     pub(crate) fn get(handle: u64) -> Result<Arc<Self>> {
         handles::get(handle, DAOS_HTYPE_POOL)
     }

@@ -7,7 +7,7 @@ use std::{
 
 use super::{Event, Handle, InOut, Out, Text, answer, halves, listing, many};
 use crate::{
-    abi::{errors::*, types::*},
+    abi::{constants::DAOS_HTYPE_KV, errors::*, types::*},
     objects::{self, Object, arrays, kv},
     runtime::error::{Der, Result},
     transactions::scope::Scope,
@@ -16,7 +16,7 @@ use crate::{
 /// Runs an operation on a map.
 fn on(event: Event, map: Handle, tx: Handle, act: impl FnOnce(&Object, &Scope) -> Result<()>) -> c_int {
     answer(event, || {
-        let (map, scope) = objects::map_in(map.cookie, tx.cookie)?;
+        let (map, scope) = objects::object_in(map.cookie, DAOS_HTYPE_KV, tx.cookie)?;
         act(&map, &scope)
     })
 }

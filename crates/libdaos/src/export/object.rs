@@ -17,7 +17,7 @@ use crate::{
 /// Runs an operation on an object.
 fn on(event: Event, object: Handle, tx: Handle, act: impl FnOnce(&Object, &Scope) -> Result<()>) -> c_int {
     answer(event, || {
-        let (object, scope) = objects::object_in(object.cookie, tx.cookie)?;
+        let (object, scope) = objects::object_in(object.cookie, DAOS_HTYPE_OBJ, tx.cookie)?;
         act(&object, &scope)
     })
 }
@@ -241,7 +241,7 @@ unsafe extern "C" fn daos_obj_update(
 #[unsafe(no_mangle)]
 extern "C" fn daos_obj_anchor_split(object: Handle, count: InOut<u32>, anchors: Out<daos_anchor_t>) -> c_int {
     done(|| {
-        objects::object_in(object.cookie, 0)?;
+        objects::object_in(object.cookie, DAOS_HTYPE_OBJ, 0)?;
         let count = count.get()?;
         if *count > 1 {
             return invalid("anchors of other than the one part that an object has");
@@ -255,7 +255,7 @@ extern "C" fn daos_obj_anchor_split(object: Handle, count: InOut<u32>, anchors: 
 #[unsafe(no_mangle)]
 extern "C" fn daos_obj_anchor_set(object: Handle, index: u32, anchor: Out<daos_anchor_t>) -> c_int {
     done(|| {
-        objects::object_in(object.cookie, 0)?;
+        objects::object_in(object.cookie, DAOS_HTYPE_OBJ, 0)?;
         if index != 0 {
             return invalid("the anchor of another part than the one that an object has");
         }

@@ -168,9 +168,6 @@ pub(crate) fn destroy(array: &Array, scope: &Scope) -> Result<()> {
 
 impl Array {
     /// The open array behind a handle.
-    ///
-    /// # Errors
-    /// `DER_NO_HDL`.
     pub(crate) fn get(handle: u64) -> Result<Arc<Self>> {
         handles::get(handle, DAOS_HTYPE_ARRAY)
     }

@@ -130,22 +130,10 @@ fn pieces(mut rest: ops::Range<u64>, most: u64, is_ascending: bool) -> impl Iter
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use isotach_object::{Cell, ObjectClass, ObjectId, ObjectType, Update};
+    use isotach_object::{Cell, ObjectType, Update};
 
     use super::*;
-    use crate::{
-        abi::constants::DAOS_OO_RW,
-        containers::Container,
-        testing::{container, now},
-    };
-
-    fn object() -> (Arc<Container>, Object) {
-        let (container, ..) = container();
-        let id = ObjectId::new(ObjectType::General, ObjectClass::S1, 0, 1);
-        (Arc::clone(&container), Object { container, id, mode: DAOS_OO_RW })
-    }
+    use crate::testing::{container, now, object_of};
 
     /// All extents, read in pages of `limit`, and the bytes of a record.
     fn listed(object: &Object, limit: usize, is_ascending: bool) -> (u64, Vec<Range>) {
@@ -162,7 +150,8 @@ mod tests {
 
     #[test]
     fn extents_far_apart_are_listed_from_both_ends_in_pages_of_any_size() {
-        let (container, object) = object();
+        let (container, ..) = container();
+        let object = object_of(&container, ObjectType::General);
         let cell = Cell::general(object.id, b"d", b"a");
         let expected = [0, 7, 5_000, FIRST_SEARCH - 1, 3 * FIRST_SEARCH, 1 << 40, 1 << 61].map(|at| (at, 2));
         let updates = expected.map(|(offset, _)| Update::Write { cell, offset, data: b"ab" });
@@ -176,7 +165,8 @@ mod tests {
 
     #[test]
     fn a_large_extent_is_listed_in_pieces_that_cover_it() {
-        let (container, object) = object();
+        let (container, ..) = container();
+        let object = object_of(&container, ObjectType::General);
         let data = vec![7; 2 * BYTES_MAX as usize + 5];
         let cell = Cell::general(object.id, b"d", b"a");
         container.update(&[Update::Write { cell, offset: 3, data: &data }]).unwrap();

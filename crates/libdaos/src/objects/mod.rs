@@ -124,16 +124,9 @@ pub(crate) fn open(container: u64, id: (u64, u64), mode: u32) -> Result<u64> {
     Ok(Object { container, id, mode }.add(DAOS_HTYPE_OBJ))
 }
 
-/// The map behind a handle, and the scope of the transaction behind another.
-pub(crate) fn map_in(handle: u64, transaction: u64) -> Result<(Arc<Object>, Scope)> {
-    let map = handles::get::<Object>(handle, DAOS_HTYPE_KV)?;
-    let scope = Scope::of(Arc::clone(&map.container), transaction)?;
-    Ok((map, scope))
-}
-
-/// The object behind a handle, and the scope of the transaction behind another.
-pub(crate) fn object_in(handle: u64, transaction: u64) -> Result<(Arc<Object>, Scope)> {
-    let object = handles::get::<Object>(handle, DAOS_HTYPE_OBJ)?;
+/// The object behind a handle of a kind, and the scope of the transaction behind another.
+pub(crate) fn object_in(handle: u64, kind: u64, transaction: u64) -> Result<(Arc<Object>, Scope)> {
+    let object = handles::get::<Object>(handle, kind)?;
     let scope = Scope::of(Arc::clone(&object.container), transaction)?;
     Ok((object, scope))
 }

@@ -22,14 +22,9 @@ use crate::{
         error::{Der, Result},
         handles,
     },
-    testing::{Call, Script, container, now},
+    testing::{Call, Script, container, now, object_of},
     transactions::{Kind, Transaction, epochs, scope::Scope, snapshots},
 };
-
-fn object_of(container: &Arc<Container>, kind: ObjectType) -> Object {
-    let id = ObjectId::new(kind, ObjectClass::S1, 0, 1);
-    Object { container: Arc::clone(container), id, mode: DAOS_OO_RW }
-}
 
 fn records(akey: &[u8], first: u64, count: u64, size: u64) -> AkeyRequest<'_> {
     AkeyRequest { akey, ranges: Some(vec![(first, count)]), size, flags: 0, capacity: Some(1000) }

@@ -202,9 +202,6 @@ pub(crate) fn close(handle: u64) -> Result<()> {
 
 impl Transaction {
     /// The transaction behind a handle.
-    ///
-    /// # Errors
-    /// `DER_NO_HDL`.
     pub(crate) fn get(handle: u64) -> Result<Arc<Self>> {
         handles::get(handle, DAOS_HTYPE_TX)
     }

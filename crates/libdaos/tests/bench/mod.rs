@@ -38,10 +38,8 @@ impl Bench {
     /// Compiles sources against the header, with the library; returns the program.
     pub(crate) fn compile(&self, name: &str, sources: &[&str]) -> PathBuf {
         let program = self.0.path().join(name);
-        let mut compiler = Command::new(env::var_os("CC").unwrap_or_else(|| "cc".into()));
-        compiler
-            .args(["-std=c11", "-pthread", "-Wall", "-Wextra", "-Werror", "-g", "-I"])
-            .arg(source("include"));
+        let mut compiler = compiler();
+        compiler.args(["-pthread", "-g"]);
         compiler.args(sources.iter().map(|path| source(path))).arg("-o").arg(&program);
         let told = compiler.arg("-L").arg(self.0.path()).args(["-ldaos", "-lpthread"]).output().unwrap();
         assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
@@ -66,6 +64,13 @@ impl Bench {
     pub(crate) fn run(&self, program: &Path, words: &[&str]) -> String {
         printed(&mut self.command(program, words))
     }
+}
+
+/// A compiler of C, with our headers.
+pub(crate) fn compiler() -> Command {
+    let mut compiler = Command::new(env::var_os("CC").unwrap_or_else(|| "cc".into()));
+    compiler.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-I"]).arg(source("include"));
+    compiler
 }
 
 /// What a command printed, which must succeed.

@@ -7,21 +7,15 @@ use std::{
     process::{Command, Stdio},
 };
 
-use super::{Bench, library, source};
+use super::{
+    Bench,
+    bench::{compiler, printed},
+    library, source,
+};
 
 #[test]
 fn the_header_has_the_layouts_of_daos() {
-    let bench = Bench::new();
-    let program = bench.0.path().join("layout.o");
-    let told = Command::new("cc")
-        .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-c", "-I"])
-        .arg(source("include"))
-        .arg(source("tests/c/layout.c"))
-        .arg("-o")
-        .arg(program)
-        .output()
-        .unwrap();
-    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    printed(compiler().arg("-fsyntax-only").arg(source("tests/c/layout.c")));
 }
 
 /// The functions that the headers declare, by the names that programs import: what is not defined there itself.
