@@ -10,6 +10,7 @@ pub(crate) mod move_datasets;
 pub(crate) mod overlay;
 pub(crate) mod purge;
 pub(crate) mod rights;
+pub(crate) mod shared_arrays;
 pub(crate) mod snapshots;
 pub(crate) mod stats;
 pub(crate) mod status;

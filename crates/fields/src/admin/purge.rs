@@ -13,6 +13,7 @@ use crate::{
     Answer, DatasetsDone, Error, FieldStore, Location, Result, Selection,
     admin::{
         counts::{beside, tally},
+        shared_arrays::shared_arrays,
         wipe::covers_dataset,
     },
     catalogue::history::parse_history,
@@ -21,7 +22,6 @@ use crate::{
         dataset_reader::{Collocations, DatasetReader},
         layout::{DATASET, ENTRY_PURGE, kv_key, new_incarnation},
         locks::Action,
-        root::for_each,
     },
     store::Inner,
 };
@@ -359,28 +359,6 @@ impl Remover {
         self.catalogue.flush()?;
         Ok(())
     }
-}
-
-/// Arrays of the dataset that another key indexes too.
-fn shared_arrays<'c>(
-    reader: &DatasetReader,
-    collocations: impl Iterator<Item = &'c Arc<Collocation>>,
-) -> Result<HashSet<ObjectId>> {
-    let mut shared = HashSet::new();
-    for collocation in collocations {
-        for_each(&*reader.dataset.catalogue, collocation.objects.history, |key, value| {
-            if let Some((id, record, _)) = parse_history(key, value) {
-                let location = Location::decode(record, &reader.dataset.uri);
-                shared.extend(
-                    location
-                        .and_then(|location| location.object_in(&reader.dataset.uri))
-                        .filter(|own| *own != id),
-                );
-            }
-            Ok(())
-        })?;
-    }
-    Ok(shared)
 }
 
 /// Scans the history of a collocation, counts the replaced fields, and removes them through `remover`. An unreadable

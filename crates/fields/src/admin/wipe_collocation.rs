@@ -7,14 +7,18 @@
 //!
 //! What must stay true: a wipe destroys an array only while it is counted as under way, and only if it read the array in the
 //! history after it was counted. So an array that the history does not name is safe from every wipe that is not under way.
+//! An array that another collocation names, too, stays with it.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use isotach_object::{Cell, ObjectId, Update};
 
 use crate::{
     Location, Result,
-    admin::wipe::PlannedCollocation,
+    admin::{
+        shared_arrays::{named_by, shared_arrays},
+        wipe::PlannedCollocation,
+    },
     catalogue::history::parse_history,
     catalogue::{
         collocation::Collocation,
@@ -67,7 +71,7 @@ impl Inner {
         if root.change_record(entry, begin)?.is_none() {
             return Ok(());
         }
-        let removed = chosen.iter().try_for_each(|chosen| wipe.remove(&chosen.collocation));
+        let removed = wipe.remove_all(chosen);
         // Also after a failure, because this wipe removes nothing more.
         wipe.end(root, entry)?;
         removed
@@ -84,8 +88,23 @@ struct Wipe<'w> {
 }
 
 impl Wipe<'_> {
-    fn remove(&self, collocation: &Collocation) -> Result<()> {
-        let arrays = self.arrays_of(collocation)?;
+    /// Removes collocations one by one. An array that several have goes with the last of them.
+    fn remove_all(&self, chosen: &[PlannedCollocation]) -> Result<()> {
+        let all = self.reader.collocations(self.inner)?;
+        let shared = shared_arrays(&self.reader, all.list.iter())?;
+        for (at, PlannedCollocation { collocation, .. }) in chosen.iter().enumerate() {
+            let stays = |other: &&Arc<Collocation>| {
+                chosen[..=at].iter().all(|gone| gone.collocation.text != other.text)
+            };
+            let kept = named_by(&self.reader, all.list.iter().filter(stays), &shared)?;
+            self.remove(collocation, &kept)?;
+        }
+        Ok(())
+    }
+
+    fn remove(&self, collocation: &Collocation, kept: &HashSet<ObjectId>) -> Result<()> {
+        let mut arrays = self.arrays_of(collocation)?;
+        arrays.retain(|array| !kept.contains(array));
         let mut key = vec![COLLOCATION];
         key.extend_from_slice(collocation.text.as_bytes());
         let objects = &collocation.objects;

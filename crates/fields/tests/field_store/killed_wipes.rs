@@ -31,11 +31,11 @@ impl Store {
         Self { writer, wiper, other }
     }
 
-    /// Kills a wipe of forecasts before its call of this number. False if it makes fewer.
-    fn kill_wipe(&self, (call, label): (Moment, &'static str), number: usize) -> bool {
+    /// Kills a wipe before its call of this number. False if it makes fewer.
+    fn kill_wipe(&self, wiped: &str, (call, label): (Moment, &'static str), number: usize) -> bool {
         (0..number).for_each(|_| before(&self.wiper, call, label, || ()));
         before(&self.wiper, call, label, || panic!("the wiper dies"));
-        let wiped = catch_unwind(AssertUnwindSafe(|| wipe(&self.wiper.store)));
+        let wiped = catch_unwind(AssertUnwindSafe(|| self.wiper.store.wipe(&request(wiped), true)));
         self.wiper.script.lock().unwrap().before_next.clear();
         wiped.is_err()
     }
@@ -76,6 +76,13 @@ fn unended(store: &FieldStore) -> u16 {
     report.parts.iter().map(isotach_fields::VerifiedPart::unended_wipes).sum()
 }
 
+/// How many arrays no entry names.
+fn unnamed(store: &FieldStore) -> u64 {
+    let report = verify(store);
+    assert!(report.is_sound(), "{report:?}");
+    report.parts.iter().filter_map(|part| part.unnamed_fields.as_ref()).map(|unnamed| unnamed.fields).sum()
+}
+
 /// Repairs, and returns how many wipes that ended.
 fn repair(store: &FieldStore, doit: bool) -> u16 {
     let report = verify(store).repair(doit).unwrap();
@@ -95,7 +102,7 @@ fn after_each_kill(is_apart: bool, mut check: impl FnMut(&Store, &str)) {
         for number in 0.. {
             let store = Store::new(is_apart);
             store.fail_flush();
-            if !store.kill_wipe(call, number) {
+            if !store.kill_wipe("class=od,type=fc", call, number) {
                 break;
             }
             kills += 1;
@@ -134,6 +141,29 @@ fn a_repeated_flush_drops_no_field_after_a_killed_wipe_of_one_container() {
         assert_eq!(six.as_deref(), Some(&b"six"[..]), "{what}");
         assert_all_readable(&store.other);
     });
+}
+
+#[test]
+fn a_wipe_killed_between_two_collocations_keeps_the_arrays_that_they_share() {
+    for is_apart in [false, true] {
+        let mut kills = 0;
+        for number in 0.. {
+            let store = Store::new(is_apart);
+            for (from, to) in [(field("0", "t"), analysis("12")), (analysis("0"), field("12", "t"))] {
+                let shared = store.writer.store.locate(&from).unwrap().unwrap().location;
+                store.writer.store.index(&to, &shared).unwrap();
+            }
+            archive(&store.writer.store, &[(with(&field("0", "t"), "type=pf"), b"stays")]);
+            if !store.kill_wipe("class=od,type=an/fc", (Moment::Commit, "od"), number) {
+                assert_eq!(listed(&store.other.store, "").len(), 1);
+                assert_eq!(unnamed(&store.other.store), 0);
+                break;
+            }
+            kills += 1;
+            assert_all_readable(&store.other);
+        }
+        assert!(kills >= 2, "{kills}");
+    }
 }
 
 #[test]

@@ -17,7 +17,9 @@ use isotach_engine_posix::Posix;
 use isotach_engine_rados::Rados;
 use isotach_fields::{Config, ContainerUri, FieldStore, ListOptions};
 use isotach_mars::{Clock, Key, Request};
-use isotach_object::{Capabilities, Container, Engine, PoolUri, Registry, memory::Memory};
+use isotach_object::{
+    Anchor, Capabilities, Container, Engine, ObjectType, PoolUri, Registry, memory::Memory,
+};
 use tempfile::TempDir;
 
 use crate::faulty::Faulty;
@@ -195,6 +197,12 @@ impl Layout {
         self.registry.open_pool(&at.pool).unwrap().open_container(&at.label).unwrap()
     }
 
+    /// The number of arrays in a dataset's store, below the field layer.
+    pub(crate) fn arrays(&self, store: &FieldStore, dataset: &str) -> usize {
+        let status = store.status(&request(dataset)).unwrap().remove(0);
+        arrays_in(&*self.container(&status.store))
+    }
+
     /// The number of containers in the catalogue's pool and in the store's. A shared pool counts twice.
     pub(crate) fn containers(&self) -> usize {
         let pools = [&self.config.spaces[0].catalogue, &self.config.spaces[0].store];
@@ -229,6 +237,17 @@ pub(crate) fn with(key: &Key, changes: &str) -> Key {
     let mut key = key.clone();
     key.extend_from(&changes.parse().unwrap());
     key
+}
+
+/// The number of arrays that a container holds.
+pub(crate) fn arrays_in(container: &dyn Container) -> usize {
+    let (mut count, mut next) = (0, Some(Anchor::start()));
+    while let Some(anchor) = next {
+        let (objects, after) = container.list_objects(&anchor, 100).unwrap();
+        count += objects.iter().filter(|object| object.otype() == ObjectType::Array).count();
+        next = after;
+    }
+    count
 }
 
 pub(crate) fn request(text: &str) -> Request {

@@ -214,3 +214,39 @@ fn each_flush_reports_one_wiped_dataset_until_all_are_reported() {
         writer.flush().unwrap();
     }
 }
+
+#[test]
+fn an_array_that_another_collocation_has_outlives_the_wipe_of_each() {
+    for layout in Layout::all() {
+        let store = layout.store();
+        for (class, wiped, left) in [("class=od", "type=fc", "type=an"), ("class=rd", "type=an", "type=fc")] {
+            let of = |kind: &str| with(&with(&field("0", "t"), class), kind);
+            archive(&store, &[(of("type=an"), b"shared")]);
+            let shared = store.locate(&of("type=an")).unwrap().unwrap().location;
+            store.index(&of("type=fc"), &shared).unwrap();
+            archive(&store, &[(with(&of(wiped), "step=6"), b"goes"), (with(&of(left), "step=6"), b"stays")]);
+            store.wipe(&request(&format!("{class},{wiped}")), true).unwrap();
+            assert!(listed(&store, &format!("{class},{wiped}")).is_empty());
+            let there = store.retrieve_one(&of(left));
+            assert_eq!(there.unwrap().unwrap(), b"shared", "{}: {wiped} was wiped", layout.name);
+            assert_eq!(layout.arrays(&store, class), 2, "{}: the rest is destroyed", layout.name);
+            store.wipe(&request(&format!("{class},{left}")), true).unwrap();
+            assert_eq!(layout.arrays(&store, class), 0, "{}: nobody has it any more", layout.name);
+        }
+    }
+}
+
+#[test]
+fn a_wipe_keeps_a_replaced_array_that_another_collocation_indexes() {
+    for layout in Layout::all() {
+        let store = layout.store();
+        let (first, second) = (field("0", "t"), with(&field("0", "t"), "type=an"));
+        archive(&store, &[(first.clone(), b"shared")]);
+        let shared = store.locate(&first).unwrap().unwrap().location;
+        store.index(&second, &shared).unwrap();
+        archive(&store, &[(first, b"new")]);
+        store.wipe(&request("class=od,type=fc"), true).unwrap();
+        assert_eq!(store.retrieve_one(&second).unwrap().unwrap(), b"shared", "{}", layout.name);
+        assert_eq!(layout.arrays(&store, "class=od"), 1, "{}", layout.name);
+    }
+}
