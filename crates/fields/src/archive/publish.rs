@@ -21,8 +21,7 @@ use crate::{
         puts::{Load, Put},
         writer::DatasetWriter,
     },
-    catalogue::locks::Action,
-    catalogue::{record::Record, root::Entry},
+    catalogue::{history::history_key, locks::Action, record::Record, root::Entry},
     sync::lock,
 };
 
@@ -103,13 +102,21 @@ impl DatasetWriter {
             self.dataset.store.flush()?;
         }
         let rest = (load.sent > 0).then(|| load.unpublished(published));
-        load.sent = load.puts.fields().count();
+        let sent = std::mem::replace(&mut load.sent, load.puts.fields().count());
         load.generation = generation;
         let puts = rest.as_ref().unwrap_or(&load.puts);
-        match self.is_transaction {
-            true => puts.commit(&*self.dataset.catalogue),
-            false => puts.publish(&*self.dataset.catalogue),
+        let catalogue = &*self.dataset.catalogue;
+        if !self.is_transaction {
+            return puts.publish(catalogue);
         }
+        if let Err(error) = puts.commit(catalogue) {
+            if error.is_refusal() {
+                // Nothing counts, so no entry names these arrays.
+                load.sent = sent;
+            }
+            return Err(error.into());
+        }
+        Ok(catalogue.flush()?)
     }
 
     /// Which fields of an earlier flush are in the history. A flush has kept its promise for these, though some may
@@ -185,17 +192,24 @@ impl DatasetWriter {
         self.are_missing(&*self.dataset.catalogue, entries)
     }
 
-    /// Discards unpublished fields: destroys the arrays that no entry ever named, with the next flush of the store's
-    /// handle.
+    /// Discards unpublished fields: destroys the arrays that no entry ever named.
     pub(crate) fn discard(&self) {
         let load = lock(&self.state).batch.take();
         let unsent = load.puts.fields().skip(load.sent);
-        let arrays: Vec<_> = unsent.filter_map(|(entry, _)| Some(self.own_array(entry)?.0)).collect();
+        // A field that was only indexed has the array of another one.
+        let archived = |(entry, (_, id, _)): (Put<'_>, Put<'_>)| {
+            self.own_array(entry).map(|(array, _)| array).filter(|array| history_key(*array) == id)
+        };
+        let arrays: Vec<_> = unsent.filter_map(archived).collect();
+        if arrays.is_empty() {
+            return;
+        }
         for some in arrays.chunks(CELLS_MAX) {
             let updates: Vec<_> = some.iter().map(|object| Update::Destroy { object: *object }).collect();
             // On failure the bytes stay until the dataset is wiped.
             let _ = self.dataset.store.update(&updates);
         }
+        let _ = self.dataset.store.flush();
     }
 
     /// The array and length of a field in the dataset's own store. `None` for an adopted field.

@@ -153,14 +153,13 @@ impl Puts {
         if updates.is_empty() { Ok(()) } else { take(&updates) }
     }
 
-    /// Hands all puts to the engine, in order, as one transaction, and makes them durable and visible.
-    pub(crate) fn commit(&self, container: &dyn Container) -> Result<()> {
+    /// Hands all puts to the engine, in order, as one transaction. It is durable after a flush.
+    pub(crate) fn commit(&self, container: &dyn Container) -> isotach_object::Result<()> {
         let mut staging = container.staged_transactions()?.stage()?;
         self.in_chunks(|updates| staging.update(updates))?;
         let mark = new_incarnation().to_le_bytes();
         staging.update(&[Update::Put { cell: Cell::kv(DATASET, ENTRY_TRANSACTION), value: &mark }])?;
         staging.commit(&[])?;
-        container.flush()?;
         Ok(())
     }
 

@@ -6,11 +6,11 @@ use std::sync::{
 };
 
 use isotach_fields::{Error, FieldStore};
-use isotach_object::{Error as ObjectError, memory::Memory};
+use isotach_object::{Engine, Error as ObjectError, memory::Memory};
 
 use crate::{
     faulty::{Faulty, Interruption, Moment, ScriptedStore, no_space},
-    layouts::{Layout, archive, bytes_of, field, listed, request, request_like, with},
+    layouts::{Layout, archive, arrays_in, bytes_of, field, listed, request, request_like, with},
 };
 
 const PARAMS: [&str; 3] = ["130", "131", "132"];
@@ -110,6 +110,56 @@ fn what_a_dropped_transaction_stored_is_given_back() {
     assert!(size() >= before + 600_000);
     drop(transaction);
     assert_eq!(size(), before);
+}
+
+#[test]
+fn a_transaction_dropped_after_a_refused_commit_leaves_no_array() {
+    let io = ObjectError::Io { what: "a commit".to_owned(), source: "a test".into() };
+    for (catalogue, failure, left) in
+        [("memory:all", no_space(), 0), ("memory:catalogue", no_space(), 0), ("memory:all", io, 6)]
+    {
+        let memory = Memory::new();
+        let writer = ScriptedStore::split(&memory, catalogue, "memory:all");
+        let transaction = step_of(&writer.store, "0", b"zero");
+        let (what, code) = (failure.to_string(), failure.code());
+        writer.script.lock().unwrap().commits.push_back(Some(failure));
+        assert_eq!(transaction.commit().unwrap_err().code(), code, "{what}");
+        drop(transaction);
+        let at = writer.store.status(&request("")).unwrap().remove(0).store;
+        let container = memory.open_pool(&at.pool).unwrap().open_container(&at.label).unwrap();
+        // After an uncertain outcome an entry may name them.
+        assert_eq!(arrays_in(&*container), left, "{catalogue}: {what}");
+    }
+}
+
+#[test]
+fn a_large_transaction_that_is_dropped_leaves_no_array() {
+    let layout = Layout::posix();
+    let writer = layout.store();
+    archive(&writer, &[(field("6", "130"), b"kept")]);
+    let transaction = writer.transaction();
+    // More than a handle gathers before it publishes.
+    for step in 0..20_000 {
+        transaction.archive(&field(&step.to_string(), "131"), &[7; 100]).unwrap();
+    }
+    assert!(layout.arrays(&writer, "class=od") > 10_000);
+    drop(transaction);
+    assert_eq!(layout.arrays(&writer, "class=od"), 1);
+}
+
+#[test]
+fn a_dropped_transaction_leaves_the_arrays_that_it_only_indexed() {
+    for layout in Layout::all_with_transactions() {
+        let writer = layout.store();
+        archive(&writer, &[(field("6", "130"), b"kept")]);
+        let kept = writer.locate(&field("6", "130")).unwrap().unwrap().location;
+        let transaction = step_of(&writer, "0", b"dropped");
+        transaction.index(&field("12", "130"), &kept).unwrap();
+        drop(transaction);
+        let there = layout.store().retrieve_one(&field("6", "130"));
+        assert_eq!(there.unwrap().unwrap(), b"kept", "{}", layout.name);
+        assert_eq!(layout.arrays(&writer, "class=od"), 1, "{}", layout.name);
+    }
 }
 
 #[test]
