@@ -250,7 +250,8 @@ fn print_unnamed(report: &VerifyReport) -> Outcome {
     }
     report.parts.iter().filter_map(|part| part.unnamed_fields.as_ref()).try_for_each(|there| {
         let (fields, bytes) = (count(there.fields, "array"), Bytes(there.bytes));
-        outln!("not named: {fields} of {bytes} in {}: never flushed, or the entries are lost", there.place)
+        let why = "not flushed (yet), left by a killed command, or the entries are lost; a wipe of the dataset frees them";
+        outln!("not named: {fields} of {bytes} in {}: {why}", there.place)
     })
 }
 
@@ -375,6 +376,7 @@ fn sum(report: &VerifyReport) -> Value {
         "replaced_fields": sum_of(|part| part.replaced_fields),
         "bytes": report.bytes,
         "unnamed_bytes": sum_of(unnamed_bytes),
+        "unnamed_arrays": sum_of(|part| part.unnamed_fields.as_ref().map_or(0, |unnamed| unnamed.fields)),
         "unended_wipes": sum_of(|part| part.unended_wipes().into()),
         "damages": sum_of(|part| part.damage.len() as u64),
         "more_damages": sum_of(|part| part.more_damage),

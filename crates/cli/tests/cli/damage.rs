@@ -210,3 +210,17 @@ fn a_truncated_log_is_refused_named_and_restored_and_its_data_is_kept() {
     store.write_raw(6, b"again");
     assert_eq!(store.read(&format!("{KEY},step=6")), b"again");
 }
+
+#[test]
+fn arrays_that_no_entry_names_are_counted_in_one_container() {
+    let store = Store::with_field(0, b"field");
+    assert!(!store.ok(["verify"]).text().contains("not named"));
+    let label = store.label();
+    let array = store.ok(["object", "create", &label, "--type", "array", "--json"]).json();
+    store.feed(["object", "put", &label, array["object"].as_str().unwrap()], b"never flushed").succeeds();
+    let what = format!("not named: 1 array of 13 B in {}/{label}: ", store.uri());
+    store.ok(["verify"]).shows(&[&what, "a wipe of the dataset frees", "nothing is damaged"]);
+    let sum = store.ok(["verify", "--json"]).json();
+    assert_eq!((&sum["unnamed_arrays"], &sum["unnamed_bytes"]), (&1.into(), &13.into()), "{sum}");
+    store.ok(["repair", "--doit"]).shows(&["nothing is damaged"]);
+}

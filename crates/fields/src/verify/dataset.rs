@@ -13,7 +13,7 @@ use super::{
         Cure, Damage, Level, Meter, VerifiedContainer, VerifiedPart, VerifyOptions, look, of_container,
     },
     unended::Unended,
-    unnamed::SplitDataset,
+    unnamed::DatasetArrays,
 };
 use crate::{
     Error, Result, Selection,
@@ -61,7 +61,7 @@ pub(super) fn verify(
         more_damage: 0,
         unnamed: Vec::new(),
         unnamed_fields: None,
-        split: split(inner, selection),
+        arrays: arrays(inner, selection),
         unended: None,
         containers: Vec::new(),
         forbidden: selection.entry.forbidden.clone(),
@@ -100,11 +100,10 @@ pub(super) fn verify(
     Ok(Some(part))
 }
 
-/// The dataset, if its index and its bytes are in different containers.
-fn split(inner: &Arc<Inner>, selection: &Selection) -> Option<SplitDataset> {
+/// The arrays of a dataset, unless it is in a snapshot.
+fn arrays(inner: &Arc<Inner>, selection: &Selection) -> Option<DatasetArrays> {
     let Selection { root, entry, .. } = selection;
-    let is_apart = root.snapshot.is_none() && !entry.record.store.is_empty();
-    is_apart.then(|| SplitDataset {
+    root.snapshot.is_none().then(|| DatasetArrays {
         inner: Arc::clone(inner),
         root: Arc::clone(root),
         entry: Arc::clone(entry),
@@ -165,7 +164,7 @@ impl VerifiedPart {
     }
 
     fn count_unnamed(&mut self) -> Result<()> {
-        let unnamed = self.split.as_ref().map_or(Ok(None), SplitDataset::unnamed);
+        let unnamed = self.arrays.as_ref().map_or(Ok(None), DatasetArrays::unnamed);
         match unnamed {
             Ok(unnamed) => self.unnamed_fields = unnamed,
             // Unreadable entries were reported already.

@@ -80,7 +80,7 @@ fn verify_container(pool: &Arc<dyn Pool>, options: VerifyOptions, meter: &Meter<
         more_damage: verified.more_findings,
         unnamed: verified.unnamed,
         unnamed_fields: None,
-        split: None,
+        arrays: None,
         unended: None,
         containers: vec![VerifiedContainer { pool: Arc::clone(pool), label, findings: verified.findings }],
         forbidden: Forbidden::default(),

@@ -178,7 +178,7 @@ impl VerifiedPart {
 
     /// Quarantines fields whose entries were in another container and are lost.
     fn copy_unnamed(&self, restored: &mut Restored, aside: &str, report: &mut RepairReport) {
-        let copied = self.split.as_ref().map_or(Ok(None), |split| split.copy(aside.as_ref()));
+        let copied = self.arrays.as_ref().map_or(Ok(None), |arrays| arrays.copy(aside.as_ref()));
         match copied {
             Ok(copy) => restored.unnamed.extend(copy),
             Err(error) => {

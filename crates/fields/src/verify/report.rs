@@ -10,7 +10,7 @@ use isotach_object::{Finding, Label, ObjectId, Part, Pool, Unnamed, Verified, Ve
 
 use super::{
     unended::Unended,
-    unnamed::{SplitDataset, UnnamedFields},
+    unnamed::{DatasetArrays, UnnamedFields},
 };
 use crate::{Forbidden, Result};
 
@@ -83,10 +83,10 @@ pub struct VerifiedPart {
     pub more_damage: u64,
     /// Stored bytes that nothing names: of fields that were archived and never flushed, or whose entries are lost.
     pub unnamed: Vec<Unnamed>,
-    /// Arrays that no entry names, if index and bytes are in different containers.
+    /// Arrays of a dataset that no entry names. Running writers have some.
     pub unnamed_fields: Option<UnnamedFields>,
-    /// The dataset, in that case.
-    pub(super) split: Option<SplitDataset>,
+    /// The dataset's arrays, of the present.
+    pub(super) arrays: Option<DatasetArrays>,
     pub(super) unended: Option<Unended>,
     /// The verified containers, the catalogue's first.
     pub(super) containers: Vec<VerifiedContainer>,

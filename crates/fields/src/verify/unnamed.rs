@@ -1,7 +1,7 @@
-//! Unnamed arrays: arrays that no entry names, of a dataset whose index and bytes are in different containers.
+//! Unnamed arrays: arrays of a dataset that no entry names. An engine knows no fields, so it does not find them.
 //!
-//! There the engine knows no fields: every array is named by its own log. Unflushed fields leave unnamed arrays, and so
-//! does a catalogue that has lost the end of its log.
+//! Unflushed fields leave unnamed arrays, of writers that still run, too, and so do killed wipes, flushes during a wipe,
+//! and a catalogue in a container of its own that has lost the end of its log.
 
 use std::{collections::HashMap, fs::File, io::Write, path::Path, sync::Arc};
 
@@ -36,15 +36,15 @@ pub struct UnnamedFields {
     pub bytes: u64,
 }
 
-/// A dataset with separate containers for index and bytes.
+/// The arrays of a dataset.
 #[derive(Debug)]
-pub(super) struct SplitDataset {
+pub(super) struct DatasetArrays {
     pub(super) inner: Arc<Inner>,
     pub(super) root: Arc<Root>,
     pub(super) entry: Arc<Entry>,
 }
 
-impl SplitDataset {
+impl DatasetArrays {
     /// Counts the unnamed arrays. `None` if there are none, or the dataset was wiped meanwhile.
     pub(super) fn unnamed(&self) -> Result<Option<UnnamedFields>> {
         let Some(reader) = self.inner.reader(&self.root, &self.entry)? else { return Ok(None) };
@@ -56,8 +56,12 @@ impl SplitDataset {
         Ok((unnamed.fields > 0).then_some(unnamed))
     }
 
-    /// Copies the unnamed arrays to a file in a folder, and returns its place. `None` if there are none.
+    /// Copies the unnamed arrays to a file in a folder, and returns its place. `None` if there are none, or if they lost
+    /// no entry, because entries and arrays have the same log.
     pub(super) fn copy(&self, folder: &Path) -> Result<Option<Unnamed>> {
+        if self.entry.record.store.is_empty() {
+            return Ok(None);
+        }
         let Some(reader) = self.inner.reader(&self.root, &self.entry)? else { return Ok(None) };
         let arrays = self.arrays(&reader)?;
         if arrays.is_empty() {

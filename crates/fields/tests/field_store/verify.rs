@@ -334,3 +334,31 @@ fn verifying_beside_writers_wipers_and_purgers_finds_nothing() {
         });
     }
 }
+
+#[test]
+fn arrays_that_no_entry_names_are_counted_and_are_no_damage() {
+    for layout in Layout::all() {
+        let store = with_three_steps(&layout);
+        let unnamed = |store: &FieldStore| {
+            let report = verify(store, ALL);
+            assert!(report.is_sound(), "{}: {:?}", layout.name, told(&report));
+            report.parts[1].unnamed_fields.as_ref().map(|unnamed| (unnamed.fields, unnamed.bytes))
+        };
+        assert_eq!(unnamed(&store), None, "{}", layout.name);
+        // As a writer leaves them that was killed before its flush.
+        let container = layout.container(&store.status(&request("")).unwrap().remove(0).store);
+        for bytes in [&b"six"[..], b"twelve"] {
+            let id = container.allocate_ids(1).unwrap().start;
+            let array = ObjectId::new(ObjectType::Array, ObjectClass::S1, 7, id);
+            container.write_new(array, bytes).unwrap();
+        }
+        container.flush().unwrap();
+        assert_eq!(unnamed(&store), Some((2, 9)), "{}", layout.name);
+        let repaired = verify(&store, ALL).repair(true).unwrap();
+        assert!(repaired.repaired.is_empty(), "{}: {repaired:?}", layout.name);
+        store.purge(&request(""), true).unwrap();
+        assert_eq!(unnamed(&store), Some((2, 9)), "{}: only a wipe frees them", layout.name);
+        let one = store.verify(&request("step=6"), ALL, &|_| ()).unwrap();
+        assert_eq!(one.parts[1].unnamed_fields.as_ref().map(|unnamed| unnamed.fields), Some(2));
+    }
+}
