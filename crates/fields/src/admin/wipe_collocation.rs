@@ -33,6 +33,8 @@ use crate::{
 
 /// The number of objects of another container that are destroyed in one call.
 const DESTROYS_MAX: usize = 4096;
+/// How often a history is read while others write into the dataset.
+const READS: usize = 4;
 
 impl Inner {
     /// Removes collocations of a dataset, under a move only if the move has it.
@@ -144,8 +146,24 @@ impl Wipe<'_> {
     }
 
     /// The arrays of a collocation's fields in the dataset's own store. They are read before the collocation is
-    /// removed, so an array that a writer adds later is never among them.
+    /// removed, so an array that a writer adds later is never among them. They are read again while writers add some,
+    /// because nothing names those after the wipe.
     fn arrays_of(&self, collocation: &Collocation) -> Result<Vec<ObjectId>> {
+        let epoch = || self.inner.with_handles(|| Ok(self.reader.dataset.catalogue.epoch()?));
+        let mut before = epoch()?;
+        let mut arrays = self.arrays_now(collocation)?;
+        for _ in 1..READS {
+            let now = epoch()?;
+            if now == before {
+                break;
+            }
+            before = now;
+            arrays = self.arrays_now(collocation)?;
+        }
+        Ok(arrays)
+    }
+
+    fn arrays_now(&self, collocation: &Collocation) -> Result<Vec<ObjectId>> {
         let own = &self.reader.dataset.uri;
         let mut arrays = Vec::new();
         self.reader.for_pages(self.inner, collocation.objects.history, |page| {

@@ -41,6 +41,8 @@ pub(crate) enum Moment {
     Snapshot,
     /// A lookup or a page of a listing.
     Look,
+    /// After a page of a listing.
+    Listed,
     /// A read of arrays.
     Read,
 }
@@ -305,7 +307,9 @@ impl Hooks for Scripted {
     ) -> Result<Page> {
         self.count("list_entries");
         self.interrupt(Moment::Look);
-        inner.list_entries(object, anchor, limit, values)
+        let page = inner.list_entries(object, anchor, limit, values);
+        self.interrupt(Moment::Listed);
+        page
     }
 
     fn create_snapshot(&self, inner: &dyn Container, name: &Label) -> Result<Epoch> {

@@ -167,6 +167,28 @@ fn a_wipe_killed_between_two_collocations_keeps_the_arrays_that_they_share() {
 }
 
 #[test]
+fn a_flush_while_a_wipe_reads_the_history_leaves_no_array() {
+    for is_apart in [false, true] {
+        for number in 0.. {
+            let store = Store::new(is_apart);
+            let writer = store.writer.store.clone();
+            (0..number).for_each(|_| before(&store.wiper, Moment::Listed, "od", || ()));
+            before(&store.wiper, Moment::Listed, "od", move || {
+                archive(&writer, &[(field("6", "t"), b"six")])
+            });
+            wipe(&store.wiper.store).unwrap();
+            if !store.wiper.script.lock().unwrap().before_next.is_empty() {
+                assert!(number > 2, "{number}");
+                break;
+            }
+            assert_eq!(unnamed(&store.other.store), 0, "{is_apart} {number}");
+            assert!(listed(&store.other.store, "type=fc").len() <= 1);
+            assert_all_readable(&store.other);
+        }
+    }
+}
+
+#[test]
 fn a_running_wipe_that_a_repair_ends_removes_nothing_more() {
     for (is_apart, call, number) in
         [(false, Moment::Commit, 0), (true, Moment::Commit, 0), (true, Moment::Commit, 1)]
