@@ -1,6 +1,9 @@
 //! Wipes of collocations that are killed, or ended by a repair while they are still running.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use isotach_fields::{EndedWipes, FieldStore, VerifyOptions, VerifyReport};
 use isotach_object::memory::Memory;
@@ -216,7 +219,7 @@ fn a_running_wipe_that_a_repair_ends_removes_nothing_more() {
 fn a_wipe_that_a_repair_ended_takes_back_no_count_but_its_own() {
     let store = Store::new(false);
     let (repairer, dying) = (store.other.store.clone(), store.writer.store.clone());
-    let script = std::sync::Arc::clone(&store.writer.script);
+    let script = Arc::clone(&store.writer.script);
     // The second commit in the root takes the count back.
     before(&store.wiper, Moment::Commit, "root", || ());
     before(&store.wiper, Moment::Commit, "root", move || {
@@ -236,20 +239,24 @@ fn a_wipe_that_a_repair_ended_takes_back_no_count_but_its_own() {
 
 #[test]
 fn a_flush_after_an_unlock_outlives_a_move_that_is_still_wiping() {
-    for (moved, call) in [("class=od,type=fc", Moment::Commit), ("class=od,type=fc", Moment::Look)] {
+    for call in [Moment::Look, Moment::Commit] {
         let (writer, mover, target) = three_handles();
-        let store = writer.store.clone();
-        // The move has counted its wipe of the collocation by its commit in the dataset's container.
-        mover.before(call, move || {
+        let (store, script) = (writer.store.clone(), Arc::clone(&mover.script));
+        let act = move || {
+            assert_eq!(unended(&store), 1, "{call:?}");
             store.control(&request("class=od"), false, &[isotach_fields::Action::Archive]).unwrap();
             archive(&store, &[(field("6", "t"), b"six")]);
+        };
+        // The third commit in the root counts the wipe. The others set the mark, and let it wipe.
+        (0..2).for_each(|_| before(&mover, Moment::Commit, "root", || ()));
+        before(&mover, Moment::Commit, "root", move || {
+            script.lock().unwrap().before_next.push(Interruption(call, "od", Box::new(act)));
         });
-        let outcome = mover.store.move_to(&target.store, &request(moved)).map(drop);
-        let found = [&writer.store, &target.store]
-            .iter()
-            .any(|store| store.retrieve_one(&field("6", "t")).unwrap().is_some());
-        assert!(found, "{call:?}: {outcome:?}");
+        let outcome = mover.store.move_to(&target.store, &request("class=od,type=fc")).map(drop);
+        assert_eq!(code(&outcome), "conflict", "{call:?}: {outcome:?}");
+        assert_eq!(listed(&writer.store, "").len(), 2, "{call:?}: nothing was removed");
         assert_all_readable(&writer);
+        assert_eq!(unended(&writer.store), 0);
         archive(&writer.store, &[(field("12", "t"), b"twelve")]);
     }
 }
