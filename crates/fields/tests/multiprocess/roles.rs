@@ -67,6 +67,8 @@ pub(crate) fn play(role: &str) {
         "historian" => history::play(uri, words[5], number(1), number(2), number(3), number(4)),
         "digest" => digest(&open(uri)),
         "wiper" => wipes::wipe(uri, number(1)),
+        "stuck-wiper" => wipes::be_stuck(uri),
+        "repairer" => wipes::repair(uri),
         "full" => disks::fill_again_and_again(uri),
         "protected" => disks::write_protect(uri),
         "limited" => limits::open_many(uri),

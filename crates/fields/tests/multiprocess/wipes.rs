@@ -1,9 +1,17 @@
-//! Processes that wipe a collocation and purge. They are killed again and again beside writers of another collocation of the dataset.
+//! Processes that wipe a collocation and purge. They are killed again and again beside writers of another collocation of the dataset,
+//! and one that repairs.
 
-use std::{thread, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    thread,
+    time::Duration,
+};
 
-use isotach_fields::{Error, VerifyOptions};
+use isotach_engine_kit::hooks::{Hooked, Hooks, hook_engine};
+use isotach_engine_posix::Posix;
+use isotach_fields::{Config, Error, FieldStore, VerifyOptions, VerifyReport};
 use isotach_mars::Key;
+use isotach_object::{Container, Epoch, Registry, Result, Transaction};
 
 use crate::{
     ONE,
@@ -23,6 +31,64 @@ fn doomed(step: Step, param: u64) -> Key {
     step.key(param).to_string().replace("type=pf", "type=cf").parse().unwrap()
 }
 
+fn wipe_doomed(store: &FieldStore) -> isotach_fields::Result<()> {
+    store.wipe(&"class=od,type=cf".parse().unwrap(), true).map(drop)
+}
+
+/// Says when a dataset's collocation is about to be removed, and waits to be killed.
+#[derive(Debug)]
+struct Stuck;
+
+impl Hooks for Stuck {
+    fn commit(&self, inner: &dyn Container, transaction: &Transaction<'_>) -> Result<Epoch> {
+        if inner.label().as_str() == "root" {
+            return inner.commit(transaction);
+        }
+        roles::say(&Said::Flushed(0));
+        loop {
+            thread::park();
+        }
+    }
+}
+
+/// Begins a wipe, and is stuck in it when it is counted.
+pub(crate) fn be_stuck(uri: &str) {
+    let store = roles::open(uri);
+    store.archive(&doomed(Step::nth(FIRST, 0, ONE), 0), b"doomed").unwrap();
+    store.flush().unwrap();
+    let wrap = |inner: Arc<dyn Container>| -> Arc<dyn Container> { Arc::new(Hooked::new(inner, Stuck)) };
+    let engine = hook_engine(Arc::new(Posix), |_| Ok(()), wrap);
+    let registry = Registry::new().with(engine);
+    let stuck = FieldStore::open(&Config::single(&uri.parse().unwrap()), &registry).unwrap();
+    wipe_doomed(&stuck).unwrap();
+}
+
+/// Repairs, and returns how many wipes that ended.
+fn end_wipes(store: &FieldStore) -> u64 {
+    let report = verify(store).repair(true).unwrap();
+    assert!(report.repaired.is_empty(), "{report:?}");
+    report.ended_wipes.iter().map(|ended| u64::from(ended.wipes)).sum()
+}
+
+fn verify(store: &FieldStore) -> VerifyReport {
+    store.verify(&"".parse().unwrap(), VerifyOptions::default(), &|_| ()).unwrap()
+}
+
+fn unended(report: &VerifyReport) -> u64 {
+    report.parts.iter().map(|part| u64::from(part.unended_wipes())).sum()
+}
+
+/// Repairs again and again, and says how many wipes that ended.
+pub(crate) fn repair(uri: &str) {
+    let store = roles::open(uri);
+    let stop = roles::stop_flag();
+    let mut ended = 0;
+    while !stop.load(Ordering::Relaxed) {
+        ended += end_wipes(&store);
+    }
+    roles::say(&Said::Count(ended));
+}
+
 /// Archives fields and wipes their collocation, until it is killed. Every now and then it purges.
 pub(crate) fn wipe(uri: &str, wiper: u64) {
     let store = roles::open(uri);
@@ -36,7 +102,10 @@ pub(crate) fn wipe(uri: &str, wiper: u64) {
             Ok(()) | Err(Error::Wiped { .. }) => {}
             Err(error) => panic!("{error}"),
         }
-        store.wipe(&"class=od,type=cf".parse().unwrap(), true).unwrap();
+        if let Err(error) = wipe_doomed(&store) {
+            // A repair has ended it while it was running.
+            assert!(error.code() == "conflict" && error.to_string().contains("wipe again"), "{error}");
+        }
         if count % 4 == 3 {
             let answer = store.purge(&"class=od".parse().unwrap(), true).unwrap();
             // Another may be at it.
@@ -47,7 +116,7 @@ pub(crate) fn wipe(uri: &str, wiper: u64) {
 }
 
 #[test]
-fn writers_lose_nothing_when_wipers_beside_them_are_killed() {
+fn writers_lose_nothing_beside_killed_wipers_and_repairs() {
     let folder = tempfile::tempdir().unwrap();
     let uri = format!("posix:{}/store?checkpoint=16384", folder.path().display());
     roles::create(&uri);
@@ -55,6 +124,12 @@ fn writers_lose_nothing_when_wipers_beside_them_are_killed() {
     let start_wiper = |wiper: u64| Child::start(&format!("wiper {wiper} {uri}"));
     let mut writers: Vec<Child> =
         (0..WRITERS).map(|writer| Child::start(&format!("writer {writer} 0 {ONE} {uri}"))).collect();
+    let mut stuck = Child::start(&format!("stuck-wiper {uri}"));
+    stuck.wait_flushed(0);
+    stuck.kill();
+    let store = roles::open(&uri);
+    assert_eq!(unended(&verify(&store)), 1, "the killed wipe");
+    let mut repairer = Child::start(&format!("repairer {uri}"));
     let mut wipers: Vec<Child> = (0..WIPERS).map(start_wiper).collect();
     let (mut killed, mut wiped) = (0, 0);
     for _ in 0..number("ISOTACH_KILLS", 20) {
@@ -64,12 +139,13 @@ fn writers_lose_nothing_when_wipers_beside_them_are_killed() {
         wiped += wipers.remove(at).kill().map_or(0, |last| last + 1);
         wipers.insert(at, start_wiper(at as u64));
         killed += 1;
-        writers.iter_mut().chain(&mut wipers).for_each(Child::assert_lives);
+        writers.iter_mut().chain(&mut wipers).chain([&mut repairer]).for_each(Child::assert_lives);
     }
     for wiper in wipers {
         wiped += wiper.kill().map_or(0, |last| last + 1);
     }
-    let store = roles::open(&uri);
+    repairer.send("stop");
+    let by_repairer = repairer.count();
     let mut flushes = 0;
     for (number, writer) in writers.iter_mut().enumerate() {
         writer.send("stop");
@@ -80,12 +156,12 @@ fn writers_lose_nothing_when_wipers_beside_them_are_killed() {
         flushes += count;
         writer.digest();
     }
-    let verify = || store.verify(&"".parse().unwrap(), VerifyOptions::default(), &|_| ()).unwrap();
-    let report = verify().repair(true).unwrap();
-    assert!(report.repaired.is_empty(), "{report:?}");
-    let unended = report.ended_wipes.first().map_or(0, |ended| ended.wipes);
-    let report = verify();
-    assert!(report.is_sound() && report.parts.iter().all(|part| part.unended_wipes() == 0), "{report:?}");
-    println!("{killed} wipers killed, {unended} wipes to end, {wiped} done; {flushes} flushes beside them");
-    assert!(flushes >= WRITERS && wiped > 0);
+    let by_last = end_wipes(&store);
+    let report = verify(&store);
+    assert!(report.is_sound() && unended(&report) == 0, "{report:?}");
+    println!(
+        "{killed} wipers killed, {by_repairer} wipes ended beside the others and {by_last} at the end, {wiped} done; \
+         {flushes} flushes beside them"
+    );
+    assert!(by_repairer + by_last > 0 && flushes >= WRITERS && wiped > 0);
 }
