@@ -200,6 +200,16 @@ pub enum Error {
         /// The difference.
         what: String,
     },
+    /// A wipe of collocations, or a move, could not take back its count or its lock. The code is that of the failure.
+    #[error("{what}: {source}; {remedy} ends it")]
+    NotEnded {
+        /// What was done, and what may stay.
+        what: String,
+        /// The first failure.
+        source: Box<Self>,
+        /// The command that ends it.
+        remedy: &'static str,
+    },
     /// An operation of the object model failed.
     #[error(transparent)]
     Object(#[from] isotach_object::Error),
@@ -233,6 +243,7 @@ impl Error {
             | Self::DamagedDataset { source, .. }
             | Self::ClosedDataset { source, .. }
             | Self::Object(source) => source.code(),
+            Self::NotEnded { source, .. } => source.code(),
         }
     }
 

@@ -51,8 +51,9 @@ pub(crate) struct VerifyFlags {
 /// Prints what it would do; --doit does it. A damaged file that can be derived from others is moved into the folder aside of
 /// the pool, the quarantine. The entry of a field whose bytes are damaged is written into a note there, and removed from the
 /// index: the field is then missing instead of corrupt, and can be archived again. A log that has lost its end is restored
-/// as far as other files prove it; stored bytes that no entry names are copied into the quarantine. Exit code 1 if damage
-/// is left.
+/// as far as other files prove it; stored bytes that no entry names are copied into the quarantine. A wipe of collocations
+/// that was killed or failed, and stayed counted, is ended; so is one that is running, which then fails with conflict. Exit
+/// code 1 if damage is left.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: isotach repair class=od,date=-1 --data --doit")]
 pub(crate) struct RepairFlags {

@@ -43,12 +43,18 @@ impl FieldStore {
         let result = begun.and_then(|()| self.move_taken(target, request, &mut taken));
         // After any failure, try to remove every mark.
         let mut ended = Ok(());
-        for Taken { selection, mark } in taken {
-            ended = ended.and(selection.root.end_move(&selection.entry, mark));
+        for Taken { selection: Selection { root, entry, .. }, mark } in &taken {
+            let end = || root.end_move(entry, *mark);
+            ended = ended.and(end().or_else(|_| end()).map_err(|error| (&entry.key, error)));
         }
-        let report = result?;
-        ended?;
-        Ok(report)
+        let Err((dataset, error)) = ended else { return result };
+        let (what, source) = match result {
+            Ok(_) => ("has moved its fields", error),
+            Err(first) => ("failed", first),
+        };
+        let what = format!("a move of dataset {dataset} {what}, and its lock on archiving may stay");
+        let remedy = "`isotach unlock REQUEST --archive`";
+        Err(Error::NotEnded { what, source: Box::new(source), remedy })
     }
 
     fn take_for_move(&self, request: &Request, taken: &mut Vec<Taken>) -> Result<()> {
@@ -57,8 +63,9 @@ impl FieldStore {
                 let what = format!("a move of dataset {}, which is an overlay", selection.entry.key);
                 return Err(Error::invalid(what, "a copy, which has what it shows, and then a wipe"));
             }
-            if let Some(mark) = selection.root.begin_move(&selection.entry)? {
+            if let Some((mark, flushed)) = selection.root.begin_move(&selection.entry)? {
                 taken.push(Taken { selection, mark });
+                flushed?;
             }
         }
         Ok(())

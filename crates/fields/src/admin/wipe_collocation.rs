@@ -14,7 +14,7 @@ use std::{collections::HashSet, sync::Arc};
 use isotach_object::{Cell, ObjectId, Update};
 
 use crate::{
-    Location, Result,
+    Error, Location, Result,
     admin::{
         shared_arrays::{named_by, shared_arrays},
         wipe::PlannedCollocation,
@@ -46,7 +46,7 @@ impl Inner {
         of_move: Option<MoveMark>,
     ) -> Result<()> {
         let removed = self.remove_counted(root, entry, chosen, of_move);
-        match removed.is_err() && root.same_incarnation(entry)?.is_none() {
+        match removed.is_err() && matches!(root.same_incarnation(entry), Ok(None)) {
             // The whole dataset was removed meanwhile, so the failure does not matter.
             true => Ok(()),
             false => removed,
@@ -70,13 +70,13 @@ impl Inner {
             store: store.map(Fenced::new).transpose()?,
         };
         let begin = |now: &Entry| now.check_move(of_move).map(|()| now.record.with_wipe());
-        if root.change_record(entry, begin)?.is_none() {
-            return Ok(());
-        }
-        let removed = wipe.remove_all(chosen);
+        let Some((_, counted)) = root.commit_record(entry, begin)? else { return Ok(()) };
+        let removed = counted.and_then(|()| wipe.remove_all(chosen));
         // Also after a failure, because this wipe removes nothing more.
-        wipe.end(root, entry)?;
-        removed
+        match wipe.end(root, entry) {
+            Ok(()) => removed,
+            Err(error) => Err(not_ended(entry, removed, error)),
+        }
     }
 }
 
@@ -131,15 +131,24 @@ impl Wipe<'_> {
         Ok(fenced.container.flush()?)
     }
 
-    /// Decrements the count, unless others have ended this wipe.
+    /// Decrements the count, unless others have ended this wipe. Tries again what was refused.
     fn end(&self, root: &Root, entry: &Entry) -> Result<()> {
+        let ended = match self.decrement(root, entry) {
+            // After another error the count may be one less, and the next one would be another wipe's.
+            Err(Error::Object(error)) if error.is_refusal() => self.decrement(root, entry),
+            ended => ended,
+        };
+        ended.and_then(|()| root.flush().or_else(|_| root.flush()))
+    }
+
+    fn decrement(&self, root: &Root, entry: &Entry) -> Result<()> {
         while let Some(now) = root.same_incarnation(entry)? {
             // Check the fence after reading the record: a process that ends this wipe changes the fence before the
             // count.
             if !self.catalogue.is_unchanged()?
-                || root.replace(&entry.text, &now.record, &now.record.without_wipe())?
+                || root.commit_replaced(&entry.text, &now.record, &now.record.without_wipe())?
             {
-                return Ok(());
+                break;
             }
         }
         Ok(())
@@ -172,5 +181,18 @@ impl Wipe<'_> {
             Ok(())
         })?;
         Ok(arrays)
+    }
+}
+
+/// The error of a wipe that may stay counted.
+fn not_ended(entry: &Entry, removed: Result<()>, error: Error) -> Error {
+    let (what, source) = match removed {
+        Ok(()) => ("has removed its collocations", error),
+        Err(first) => ("failed and may have removed some of its collocations", first),
+    };
+    Error::NotEnded {
+        what: format!("a wipe of dataset {} {what}, and may still be counted as running", entry.key),
+        source: Box::new(source),
+        remedy: "`isotach repair --doit`",
     }
 }

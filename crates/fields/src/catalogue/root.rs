@@ -293,8 +293,20 @@ impl Root {
 
     /// Replaces a dataset's record, if it is still `old`.
     pub(crate) fn replace(&self, text: &str, old: &Record, new: &Record) -> Result<bool> {
+        let done = self.commit_replaced(text, old, new)?;
+        self.flush()?;
+        Ok(done)
+    }
+
+    /// As `replace`, but it is durable only after a flush.
+    pub(crate) fn commit_replaced(&self, text: &str, old: &Record, new: &Record) -> Result<bool> {
         let cell = Cell::kv(DATASETS, text.as_bytes());
-        self.change(Precondition::Equals(cell, &old.encode()), Update::Put { cell, value: &new.encode() })
+        let update = Update::Put { cell, value: &new.encode() };
+        commit_all(&*self.container, Precondition::Equals(cell, &old.encode()), &[update])
+    }
+
+    pub(crate) fn flush(&self) -> Result<()> {
+        Ok(self.container.flush()?)
     }
 
     /// Removes an incarnation of a dataset, under a move only if its mark is there. Of several callers one succeeds.
@@ -312,7 +324,7 @@ impl Root {
 
     fn change(&self, condition: Precondition<'_>, update: Update<'_>) -> Result<bool> {
         let done = commit_all(&*self.container, condition, &[update])?;
-        self.container.flush()?;
+        self.flush()?;
         Ok(done)
     }
 
@@ -341,22 +353,34 @@ impl Root {
         entry: &Entry,
         next: impl Fn(&Entry) -> Result<Record>,
     ) -> Result<Option<Record>> {
+        let changed = self.commit_record(entry, next)?;
+        changed.map(|(record, flushed)| flushed.map(|()| record)).transpose()
+    }
+
+    /// As `change_record`, with the result of the flush beside the record. Everybody sees the record, also after a flush
+    /// that failed.
+    pub(crate) fn commit_record(
+        &self,
+        entry: &Entry,
+        next: impl Fn(&Entry) -> Result<Record>,
+    ) -> Result<Option<(Record, Result<()>)>> {
         while let Some(now) = self.same_incarnation(entry)? {
             let next = next(&now)?;
-            if next == now.record || self.replace(&entry.text, &now.record, &next)? {
-                return Ok(Some(next));
+            if next == now.record || self.commit_replaced(&entry.text, &now.record, &next)? {
+                return Ok(Some((next, self.flush())));
             }
         }
         Ok(None)
     }
 
-    /// Marks the dataset for a move, also if another move has it and does not wipe yet. `None` if the dataset is gone.
-    pub(crate) fn begin_move(&self, entry: &Entry) -> Result<Option<MoveMark>> {
+    /// Marks the dataset for a move, also if another move has it and does not wipe yet. Returns the mark, with the result
+    /// of its flush. `None` if the dataset is gone.
+    pub(crate) fn begin_move(&self, entry: &Entry) -> Result<Option<(MoveMark, Result<()>)>> {
         let begin = |now: &Entry| {
             let moving = || Error::Moving { dataset: now.key.to_string() };
             Ok(now.record.with_mark(now.record.move_mark.next().ok_or_else(moving)?))
         };
-        Ok(self.change_record(entry, begin)?.map(|record| record.move_mark))
+        Ok(self.commit_record(entry, begin)?.map(|(record, flushed)| (record.move_mark, flushed)))
     }
 
     /// Allows the move with this mark to wipe the dataset, if the mark is still there, and returns the move's new mark.
@@ -366,9 +390,9 @@ impl Root {
         Ok(wiping)
     }
 
-    /// Takes the dataset from the move with this mark.
+    /// Takes the dataset from the move with this mark, whether it has begun to wipe or not.
     pub(crate) fn end_move(&self, entry: &Entry, mark: MoveMark) -> Result<()> {
-        let end = |now: MoveMark| if mark == now { now.off() } else { now };
+        let end = |now: MoveMark| if [mark, mark.wiping()].contains(&now) { now.off() } else { now };
         self.change_record(entry, |now| Ok(now.record.with_mark(end(now.record.move_mark))))?;
         Ok(())
     }

@@ -237,6 +237,77 @@ fn a_wipe_that_a_repair_ended_takes_back_no_count_but_its_own() {
     assert_eq!(listed(&store.other.store, "type=an").len(), 2);
 }
 
+/// A full disk: which commits and flushes find it full, after how many that succeed.
+fn fill(player: &ScriptedStore, commits: [usize; 2], flushes: [usize; 2]) {
+    let calls = |[good, bad]: [usize; 2]| {
+        let good = std::iter::repeat_with(|| None).take(good);
+        good.chain(std::iter::repeat_with(full).take(bad)).collect()
+    };
+    let mut script = player.script.lock().unwrap();
+    (script.commits, script.flushes) = (calls(commits), calls(flushes));
+}
+
+#[test]
+fn a_wipe_that_fails_takes_its_count_back_or_names_the_remedy() {
+    const NONE: [usize; 2] = [0, 0];
+    // The commits: the count, the removal, the end. Each is flushed.
+    for (commits, flushes, left, counted, told) in [
+        (NONE, [0, 1], 2, 0, "no space left"),
+        ([1, 2], [0, 1], 2, 1, "may have removed some"),
+        ([1, 1], NONE, 2, 0, "no space left"),
+        ([1, 3], NONE, 2, 1, "may have removed some"),
+        ([2, 1], NONE, 0, 0, "wiped"),
+        ([2, 2], NONE, 0, 1, "has removed its collocations"),
+        (NONE, [2, 1], 0, 0, "wiped"),
+        (NONE, [2, 2], 0, 0, "has removed its collocations"),
+    ] {
+        for killed in [0, 1] {
+            let (store, case) = (Store::new(false), format!("{commits:?} {flushes:?} {killed}"));
+            if killed == 1 {
+                assert!(store.kill_wipe("class=od,type=an", (Moment::Commit, "od"), 0));
+            }
+            fill(&store.wiper, commits, flushes);
+            let wiped = wipe(&store.wiper.store);
+            let said = wiped.as_ref().map_or_else(ToString::to_string, |()| "wiped".to_owned());
+            assert!(said.contains(told), "{case}: {said}");
+            assert_eq!(said.contains("`isotach repair --doit` ends it"), said.contains("removed"), "{case}");
+            assert_eq!(code(&wiped), if told == "wiped" { "ok" } else { "no-space" }, "{case}");
+            assert_eq!(listed(&store.other.store, "type=fc").len(), left, "{case}");
+            assert_eq!(unended(&store.other.store), killed + counted, "{case}");
+            assert_eq!(repair(&store.other.store, true), killed + counted, "{case}");
+            assert_all_readable(&store.other);
+        }
+    }
+}
+
+#[test]
+fn a_move_that_fails_takes_its_lock_back_or_names_the_remedy() {
+    // The commits: two of the mark, three of the wipe, the end. The mark's and the wipe's are flushed.
+    for (commits, flushes, is_locked) in [
+        ([0, 0], [0, 1], false),
+        ([0, 0], [1, 1], false),
+        ([1, 1], [0, 0], false),
+        ([1, 3], [0, 0], true),
+        ([5, 2], [0, 0], true),
+    ] {
+        let (writer, mover, target) = three_handles();
+        fill(&mover, commits, flushes);
+        let moved = mover.store.move_to(&target.store, &request("class=od,type=fc"));
+        let (error, case) = (moved.unwrap_err(), format!("{commits:?} {flushes:?}"));
+        assert_eq!(error.code(), "no-space", "{case}");
+        let said = error.to_string();
+        assert_eq!(said.ends_with("`isotach unlock REQUEST --archive` ends it"), is_locked, "{case}: {said}");
+        let status = writer.store.status(&request("class=od")).unwrap();
+        assert_eq!(status[0].locks.is_moving(), is_locked, "{case}");
+        if is_locked {
+            writer.store.control(&request("class=od"), false, &[isotach_fields::Action::Archive]).unwrap();
+        }
+        archive(&writer.store, &[(field("6", "t"), b"six")]);
+        let fields = listed(&writer.store, "").len() + listed(&target.store, "").len();
+        assert!(fields >= 2, "{case}: {fields}");
+    }
+}
+
 #[test]
 fn a_flush_after_an_unlock_outlives_a_move_that_is_still_wiping() {
     for call in [Moment::Look, Moment::Commit] {
