@@ -25,8 +25,13 @@ pub(crate) fn bench(words: &str) -> Command {
 
 /// A study in a folder, with its pool in `pool` and its record in `run`.
 pub(crate) fn study(folder: &Path, words: &str) -> Command {
+    study_in(folder, "run", &pool(folder), words)
+}
+
+/// A study in a pool, with its record in a folder.
+pub(crate) fn study_in(folder: &Path, record: &str, pool: &str, words: &str) -> Command {
     let mut command = bench(words);
-    command.arg("--out").arg(folder.join("run")).args(["--pool", &pool(folder)]);
+    command.arg("--out").arg(folder.join(record)).args(["--pool", pool]);
     command
 }
 
@@ -42,6 +47,13 @@ pub(crate) fn pool(folder: &Path) -> String {
 
 pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Checks that the command of these words has failed with this code and these texts.
+pub(crate) fn check_failed(words: &str, output: &Output, code: i32, texts: &[&str]) {
+    let error = stderr(output);
+    assert_eq!(output.status.code(), Some(code), "{words}: {error}");
+    texts.iter().for_each(|text| assert!(error.contains(text), "{words}: no {text:?} in {error}"));
 }
 
 /// The standard output of a command that succeeded.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs, path::Path, process::Output};
 
-use crate::common::{array, lines, number, numbers, record, stderr, study};
+use crate::common::{array, check_failed, lines, number, numbers, record, study};
 use serde_json::Value;
 
 const OPTIONS: &str = "field-io --json --size 4096";
@@ -51,11 +51,12 @@ fn every_pattern_in_every_layout_reads_what_it_wrote() {
 #[test]
 fn processes_on_nodes_of_a_launcher_work_together() {
     let folder = tempfile::tempdir().unwrap();
-    let output = field_io(folder.path(), "--hosts a,b --launcher no-such-launcher -n 2 --pattern a");
-    assert!(!output.status.success(), "there is no such program");
-    let output = field_io(folder.path(), "--hosts a,b --launcher false -n 2 --pattern a");
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert!(stderr(&output).contains("did not start: it ended (exit status: 1)"), "{output:?}");
+    for (launcher, expected) in
+        [("no-such-launcher", "no-such-launcher"), ("false", "did not start: it ended (exit status: 1)")]
+    {
+        let words = format!("--hosts a,b --launcher {launcher} -n 2 --pattern a");
+        check_failed(launcher, &field_io(folder.path(), &words), 1, &[expected]);
+    }
     let folder = tempfile::tempdir().unwrap();
     let words = format!("{OPTIONS} --hosts a,b -n 2 --repetitions 1 --operations 3 --pattern a");
     let mut command = study(folder.path(), &words);
@@ -78,18 +79,17 @@ fn existing_pools_and_invalid_options_are_refused_first() {
     let pool = folder.path().join("pool");
     fs::create_dir(&pool).unwrap();
     fs::write(pool.join("mine"), "precious").unwrap();
-    let refused = |words: &str, expected: &str| {
-        let output = field_io(folder.path(), words);
-        let error = stderr(&output);
-        assert!(!output.status.success() && error.contains(expected), "{words}: {error}");
+    for (words, code, expected) in [
+        ("-n 2 --pattern a", 1, "pool"),
+        ("-n 3 --pattern b", 2, "an even number of processes"),
+        ("-n 0", 2, "at least 1"),
+        ("-n 2 --class S1-S2", 2, "three object classes"),
+        ("-n 2 --class S1-S2-Q9", 2, "object class"),
+        ("-n 2 --mode half", 2, "possible values"),
+        ("-n 2 --pool nowhere:x", 1, "nowhere"),
+    ] {
+        check_failed(words, &field_io(folder.path(), words), code, &[expected]);
         let _ = fs::remove_dir_all(folder.path().join("run"));
-    };
-    refused("-n 2 --pattern a", "pool");
-    refused("-n 3 --pattern b", "an even number of processes");
-    refused("-n 0", "at least 1");
-    refused("-n 2 --class S1-S2", "three object classes");
-    refused("-n 2 --class S1-S2-Q9", "object class");
-    refused("-n 2 --mode half", "possible values");
-    refused("-n 2 --pool nowhere:x", "nowhere");
+    }
     assert_eq!(fs::read_to_string(pool.join("mine")).unwrap(), "precious");
 }

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::common::{bench, clean, lines, number, numbers, pool, read_record, stderr};
+use crate::common::{bench, check_failed, clean, lines, number, numbers, pool, read_record, study_in};
 use isotach_engine_posix::Posix;
 use isotach_fields::{Config, FieldStore, ListOptions};
 use isotach_object::Registry;
@@ -15,10 +15,7 @@ use serde_json::Value;
 
 /// Hammer in a folder, with its pool in `pool` and its record in the folder of that name.
 fn command(folder: &Path, record: &str, words: &str) -> Command {
-    let mut command = bench("hammer --json");
-    command.arg("--out").arg(folder.join(record));
-    command.args(["--pool", &pool(folder)]).args(words.split_whitespace());
-    command
+    study_in(folder, record, &pool(folder), &format!("hammer --json {words}"))
 }
 
 fn hammer(folder: &Path, record: &str, words: &str) -> Output {
@@ -99,14 +96,11 @@ fn wrong_and_missing_fields_fail_the_run() {
     };
     assert!(read("ends", "").status.success(), "the middle is compared if asked for");
     for (record, words) in [("all", "--full-check"), ("one", "--full-check --one-by-one")] {
-        let output = read(record, words);
-        assert_eq!(output.status.code(), Some(1));
-        assert!(stderr(&output).contains("wrong data: 1 operations"), "{}", stderr(&output));
+        check_failed(words, &read(record, words), 1, &["wrong data: 1 operations"]);
         assert_eq!(read_record(&folder.path().join(record))["results"][0]["wrong"], 1);
     }
     let more = format!("--read --repetitions 1 {}", SMALL.replace("--nsteps 3", "--nsteps 4"));
-    let output = hammer(folder.path(), "more", &more);
-    assert!(!output.status.success() && stderr(&output).contains("do not exist"), "{}", stderr(&output));
+    check_failed(&more, &hammer(folder.path(), "more", &more), 1, &["do not exist"]);
 }
 
 /// Waits until the record of a run exists.
@@ -132,13 +126,8 @@ fn readers_wait_for_a_late_step_and_give_up_on_a_missing_one() {
         key.parse().unwrap()
     };
     let give_up = format!("--read --itt --poll-period 0 --poll-max-attempts 3 {}", steps(3));
-    let output = hammer(folder.path(), "never", &give_up);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(
-        stderr(&output).contains("step 2 of members 1 is not available after 3 polls"),
-        "{}",
-        stderr(&output)
-    );
+    let expected = "step 2 of members 1 is not available after 3 polls";
+    check_failed(&give_up, &hammer(folder.path(), "never", &give_up), 1, &[expected]);
     // These fields arrive in time with the bytes of another step, so they are wrong.
     let archive = |level, param| {
         let bytes = store.retrieve_one(&key(1, level, param)).unwrap().unwrap();
@@ -153,8 +142,7 @@ fn readers_wait_for_a_late_step_and_give_up_on_a_missing_one() {
     wait_for_record(folder.path(), "late", &mut run);
     assert!(run.try_wait().unwrap().is_none(), "it waits for the step that is not flushed");
     store.flush().unwrap();
-    let output = run.wait_with_output().unwrap();
-    assert!(stderr(&output).contains("wrong data: 6 operations"), "{}", stderr(&output));
+    check_failed(&patient, &run.wait_with_output().unwrap(), 1, &["wrong data: 6 operations"]);
 }
 
 #[test]
@@ -172,27 +160,24 @@ fn a_writer_keeps_the_window_of_each_step_and_counts_late_steps() {
 fn invalid_options_and_templates_are_refused_first() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("text"), "no message").unwrap();
-    let refused = |words: &str, expected: &str| {
-        let output = hammer(folder.path(), "run", words);
-        assert!(
-            !output.status.success() && stderr(&output).contains(expected),
-            "{words}: {}",
-            stderr(&output)
-        );
+    let text = folder.path().join("text").display().to_string();
+    for (words, code, expected) in [
+        ("--nsteps 0", 2, "0 is not in"),
+        ("--nparams 1000", 2, "expected 1 to"),
+        ("--size 100", 2, "which this template can hold"),
+        ("--expver 1", 2, "four letters or digits"),
+        ("--class xx", 2, "one of od, rd"),
+        ("--levels 1,1", 2, "each level once"),
+        ("--levels 1 --nlevels 3", 2, "cannot be used with"),
+        ("--poll-period 1", 2, "--itt as well"),
+        ("--itt --step-window soon", 2, "expected seconds"),
+        ("--keep", 2, "--repetitions 1"),
+        ("/no/such/template", 1, "/no/such/template"),
+        (&text, 2, "expected a file with one GRIB message"),
+    ] {
+        check_failed(words, &hammer(folder.path(), "run", words), code, &[expected]);
         assert!(!folder.path().join("run").exists() && !folder.path().join("pool").exists(), "{words}");
-    };
-    refused("--nsteps 0", "0 is not in");
-    refused("--nparams 1000", "expected 1 to");
-    refused("--size 100", "which this template can hold");
-    refused("--expver 1", "four letters or digits");
-    refused("--class xx", "one of od, rd");
-    refused("--levels 1,1", "each level once");
-    refused("--levels 1 --nlevels 3", "cannot be used with");
-    refused("--poll-period 1", "--itt as well");
-    refused("--itt --step-window soon", "expected seconds");
-    refused("--keep", "--repetitions 1");
-    refused("/no/such/template", "/no/such/template");
-    refused(&folder.path().join("text").display().to_string(), "expected a file with one GRIB message");
+    }
     let bare = bench("hammer --read").output().unwrap();
-    assert!(stderr(&bare).contains("nothing to read or list; expected --pool"), "{}", stderr(&bare));
+    check_failed("--read", &bare, 2, &["nothing to read or list; expected --pool"]);
 }

@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::FileExt, path::Path, process::Output};
 
-use crate::common::{array, clean, lines, number, numbers, stderr, stdout, study};
+use crate::common::{array, check_failed, clean, lines, number, numbers, stderr, stdout, study};
 use serde_json::Value;
 
 /// Runs IOR in a folder, with its pool in `pool` and a new record in `run`.
@@ -73,18 +73,18 @@ fn kept_pools_are_read_by_other_runs_and_removed_by_clean() {
     for options in ["-r", "-R -C", "-W", "-R -i 2 --repetitions 2"] {
         stdout(&ior(folder.path(), &format!("{sizes} {options}")));
     }
-    let again = ior(folder.path(), &format!("{sizes} -w"));
-    assert!(stderr(&again).contains("exists") && again.status.code() == Some(2), "{again:?}");
-    let longer = ior(folder.path(), "-a posix -b 12k -t 4k -n 2 -F -r");
-    assert!(stderr(&longer).contains("with the same -b, -t and -s"), "{longer:?}");
-    let shared = ior(folder.path(), "-a object -b 8k -t 4k -n 2 -r");
-    assert!(stderr(&shared).contains("what was written before"), "{shared:?}");
+    for (words, code, expected) in [
+        (&*format!("{sizes} -w"), 2, "exists"),
+        ("-a posix -b 12k -t 4k -n 2 -F -r", 1, "with the same -b, -t and -s"),
+        ("-a object -b 8k -t 4k -n 2 -r", 1, "what was written before"),
+    ] {
+        check_failed(words, &ior(folder.path(), words), code, &[expected]);
+    }
     let first = folder.path().join("first");
     assert!(clean(&first).ends_with(": removed 2 pools\n"));
     fs::remove_dir_all(&first).unwrap();
     assert!(is_empty_but_for_the_run(folder.path()));
-    let gone = ior(folder.path(), &format!("{sizes} -r"));
-    assert!(stderr(&gone).contains("does not exist") && gone.status.code() == Some(2), "{gone:?}");
+    check_failed("-r", &ior(folder.path(), &format!("{sizes} -r")), 2, &["does not exist"]);
 }
 
 #[test]
@@ -99,8 +99,7 @@ fn wrong_bytes_fail_the_run_only_if_they_are_compared() {
     }
     for check in ["-R", "-W", "-r -R -C"] {
         let output = ior(folder.path(), &format!("{sizes} {check}"));
-        assert_eq!(output.status.code(), Some(1), "{check}: {output:?}");
-        assert!(stderr(&output).contains("wrong data: 2 operations"), "{check}: {output:?}");
+        check_failed(check, &output, 1, &["wrong data: 2 operations"]);
         let shown = String::from_utf8_lossy(&output.stdout);
         assert!(shown.contains(": 2 of 8 transfers were wrong"), "{check}: {shown}");
     }
@@ -159,13 +158,8 @@ fn invalid_options_are_refused_first() {
         ("--pool nowhere:x", "nowhere"),
         ("-r", "does not exist"),
     ] {
-        let output = ior(folder.path(), words);
-        assert!(stderr(&output).contains(expected), "{words}: {output:?}");
-        assert_eq!(
-            output.status.code(),
-            Some(if words.contains("nowhere") { 1 } else { 2 }),
-            "{words}: {output:?}"
-        );
+        let code = if words.contains("nowhere") { 1 } else { 2 };
+        check_failed(words, &ior(folder.path(), words), code, &[expected]);
         assert!(is_empty_but_for_the_run(folder.path()), "{words}");
     }
 }
@@ -176,7 +170,7 @@ fn an_existing_folder_of_files_is_not_touched() {
     let files = folder.path().join("mine");
     fs::create_dir(&files).unwrap();
     fs::write(files.join("data-0"), "precious").unwrap();
-    let output = ior(folder.path(), &format!("-a posix -n 1 --files {}", files.display()));
-    assert!(stderr(&output).contains("exists") && output.status.code() == Some(2), "{output:?}");
+    let words = format!("-a posix -n 1 --files {}", files.display());
+    check_failed(&words, &ior(folder.path(), &words), 2, &["exists"]);
     assert_eq!(fs::read_to_string(files.join("data-0")).unwrap(), "precious");
 }

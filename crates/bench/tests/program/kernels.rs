@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, process::Output};
 
-use crate::common::{array, lines, numbers, record, stderr, study};
+use crate::common::{array, check_failed, lines, numbers, record, study};
 use serde_json::Value;
 
 fn kernels(folder: &Path, words: &str) -> Output {
@@ -94,10 +94,7 @@ fn processes_on_several_nodes_write_versions_together() {
 fn invalid_options_are_refused_first() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |words: &str, expected: &str| {
-        let output = kernels(folder.path(), words);
-        let error = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{words}: {error}");
-        assert!(error.contains(expected), "{words}: {error}");
+        check_failed(words, &kernels(folder.path(), words), 2, &[expected]);
         assert!(!folder.path().join("run").exists() && !folder.path().join("pool").exists(), "{words}");
     };
     refused("-n 3", "an even number of processes");

@@ -10,7 +10,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::common::{array, bench, clean, pool, record, stderr};
+use crate::common::{array, bench, check_failed, clean, pool, record, stderr};
 
 /// A workload in a folder, with its record in `run`.
 fn study(folder: &Path, words: &str) -> Command {
@@ -60,9 +60,7 @@ fn when_a_node_dies_the_results_of_the_others_are_kept() {
     wait_until(&mut study, || record_has(folder.path(), "\"phase\""));
     kill_node(folder.path(), "b");
     let output = study.wait_with_output().unwrap();
-    let error = stderr(&output);
-    assert_eq!(output.status.code(), Some(1), "{error}");
-    assert!(error.contains("the run is not complete: node 1 "), "{error}");
+    check_failed(words, &output, 1, &["the run is not complete: node 1 "]);
     let record = record(folder.path());
     assert_eq!(record["complete"], false);
     assert!(!array(&record["results"]).is_empty() && !array(&record["problems"]).is_empty());
@@ -84,7 +82,7 @@ fn the_processes_of_a_node_end_with_it_within_a_phase() {
     kill_node(folder.path(), "a");
     // All processes have the same standard error, which ends with the last one.
     let output = study.wait_with_output().unwrap();
-    assert!(stderr(&output).contains("the run is not complete: node 0 "), "{output:?}");
+    check_failed(words, &output, 1, &["the run is not complete: node 0 "]);
     assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
 }
 

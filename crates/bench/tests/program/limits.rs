@@ -8,7 +8,7 @@ use std::{
 
 use isotach_needs::{Need, skip};
 
-use crate::common::{array, bench, clean, number, pool, program, record, stderr};
+use crate::common::{array, bench, check_failed, clean, number, pool, program, record, stderr};
 
 /// Field I/O with its record in `run`.
 fn field_io(command: &mut Command, folder: &Path, pool: &str, words: &str) -> Output {
@@ -27,10 +27,8 @@ fn more_processes_than_open_files_are_refused_with_the_limit_they_need() {
     let mut limited = Command::new("sh");
     limited.args(["-c", "ulimit -n 64 && exec \"$@\"", "sh"]).arg(program());
     let output = field_io(&mut limited, folder.path(), &pool(folder.path()), "-n 200 --operations 1");
-    let error = stderr(&output);
-    assert_eq!(output.status.code(), Some(1), "{error}");
-    assert_eq!(error.matches("where 64 are allowed").count(), 1, "{error}");
-    assert!(error.contains("200 processes") && error.contains("`ulimit -n 416`"), "{error}");
+    check_failed("-n 200", &output, 1, &["200 processes", "`ulimit -n 416`"]);
+    assert_eq!(stderr(&output).matches("where 64 are allowed").count(), 1, "{output:?}");
     let record = record(folder.path());
     assert_eq!((&record["complete"], array(&record["problems"]).len()), (&false.into(), 1));
     assert!(!folder.path().join("pool").exists());
@@ -67,9 +65,7 @@ fn a_full_file_system_ends_the_run_and_keeps_earlier_results() {
     let Some(_disk) = SmallDisk::mount(&disk) else { return };
     let words = "-n 2 --operations 20 --size 65536,2097152";
     let output = field_io(&mut Command::new(program()), folder.path(), &pool(&disk), words);
-    let error = stderr(&output);
-    assert_eq!(output.status.code(), Some(1), "{error}");
-    assert!(error.contains("the run is not complete") && error.contains("no space left"), "{error}");
+    check_failed(words, &output, 1, &["the run is not complete", "no space left"]);
     let record = record(folder.path());
     assert_eq!(record["complete"], false);
     assert!(!array(&record["problems"]).is_empty());
@@ -89,9 +85,8 @@ fn a_comparison_records_failures_and_continues() {
     let mut command = bench("peers --without-fdb --quick --repetitions=1 -n=1 --sizes=65536,64");
     let output =
         command.arg("--where").arg(&disk).arg("--out").arg(folder.path().join("run")).output().unwrap();
-    let (error, shown) = (stderr(&output), String::from_utf8_lossy(&output.stdout).into_owned());
-    assert_eq!(output.status.code(), Some(1), "{error}");
-    assert!(error.contains("the run is not complete: Isotach, 1 x fields of 65536 bytes"), "{error}");
+    let shown = String::from_utf8_lossy(&output.stdout);
+    check_failed("peers", &output, 1, &["the run is not complete: Isotach, 1 x fields of 65536 bytes"]);
     assert!(shown.contains("NOT COMPLETE, problems: 1") && shown.contains("64 B"), "{shown}");
     let record = record(folder.path());
     let problem = &record["problems"][0];

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs::File, path::Path, process::Output};
 
-use crate::common::{array, lines, numbers, record, stderr, study};
+use crate::common::{array, check_failed, lines, numbers, record, study};
 use parquet::{
     file::reader::{FileReader, SerializedFileReader},
     record::RowAccessor,
@@ -62,13 +62,8 @@ fn readers_that_wait_too_long_fail_the_run_and_the_writes_stay_on_record() {
     let folder = tempfile::tempdir().unwrap();
     let words = "-n 2 --nsteps 2 --nlevels 1 --nparams 2 --size 2000 --repetitions 1 --step-window 2 \
                  --poll-period 0 --poll-max-attempts 1";
-    let output = operational(folder.path(), words);
-    let error = stderr(&output);
-    assert_eq!(output.status.code(), Some(1), "{error}");
-    assert!(
-        error.contains("the run is not complete") && error.contains("is not available after 1 polls"),
-        "{error}"
-    );
+    let expected = ["the run is not complete", "is not available after 1 polls"];
+    check_failed(words, &operational(folder.path(), words), 1, &expected);
     let record = record(folder.path());
     assert_eq!(record["complete"], false);
     assert!(array(&record["results"]).iter().any(|result| result["phase"] == "write"));
@@ -78,14 +73,13 @@ fn readers_that_wait_too_long_fail_the_run_and_the_writes_stay_on_record() {
 #[test]
 fn odd_numbers_of_processes_and_readers_without_a_step_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let refused = |words: &str, expected: &str| {
-        let output = operational(folder.path(), words);
-        let error = stderr(&output);
-        assert!(!output.status.success() && error.contains(expected), "{words}: {error}");
+    for (words, expected) in [
+        ("-n 3", "an even number of processes"),
+        ("-n 8 --nsteps 3", "4 readers and 3 steps"),
+        ("--nsteps x", "invalid value"),
+        ("--poll-max-attempts 0", "0 is not in"),
+    ] {
+        check_failed(words, &operational(folder.path(), words), 2, &[expected]);
         assert!(!folder.path().join("run").exists(), "{words}");
-    };
-    refused("-n 3", "an even number of processes");
-    refused("-n 8 --nsteps 3", "4 readers and 3 steps");
-    refused("--nsteps x", "invalid value");
-    refused("--poll-max-attempts 0", "0 is not in");
+    }
 }

@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::common::{array, bench, clean, lines, number, read_record, stderr};
+use crate::common::{array, bench, check_failed, clean, lines, number, read_record};
 
 fn peers(folder: &Path, words: &[&str]) -> Command {
     let mut command = bench("peers --quick --repetitions 1 --sizes 4096 -n 2");
@@ -81,10 +81,7 @@ fn each_operation_has_a_limit_that_moves_the_same_bytes() {
 fn a_missing_fdb_is_reported_with_remedies() {
     let folder = tempfile::tempdir().unwrap();
     let output = peers(folder.path(), &["--fdb", folder.path().to_str().unwrap()]).output().unwrap();
-    let error = stderr(&output);
-    assert_eq!(output.status.code(), Some(2), "{error}");
-    assert!(error.contains("has no fdb5lib") && error.contains("`pip install fdb5lib`"), "{error}");
-    assert!(error.contains("or --without-fdb"), "{error}");
+    check_failed("--fdb", &output, 2, &["has no fdb5lib", "`pip install fdb5lib`", "or --without-fdb"]);
 }
 
 #[test]

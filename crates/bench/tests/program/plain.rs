@@ -5,19 +5,13 @@ use std::{fs, path::Path, process::Output};
 use serde_json::Value;
 
 use crate::{
-    common::{array, bench, lines, number, pool, record, stderr, stdout},
+    common::{array, lines, number, pool, record, stderr, stdout, study_in},
     limits::SmallDisk,
 };
 
 /// A study in a pool of the folder `parent`, with its record in `run`.
 fn study(folder: &Path, parent: &Path, words: &str) -> Output {
-    study_in(folder, &pool(parent), words)
-}
-
-fn study_in(folder: &Path, pool: &str, words: &str) -> Output {
-    let mut command = bench(words);
-    command.arg("--out").arg(folder.join("run"));
-    command.args(["--repetitions", "1", "--pool", pool]).output().unwrap()
+    study_in(folder, "run", &pool(parent), &format!("{words} --repetitions 1")).output().unwrap()
 }
 
 fn figure(line: &Value, name: &str) -> f64 {
@@ -36,7 +30,8 @@ fn all_writes_and_reads_of_a_study_have_a_limit() {
         let folder = tempfile::tempdir().unwrap();
         // Plain writes wait for the device as flushes do.
         let synced = format!("posix:{}", folder.path().join("pool").display());
-        let lines = lines(&study_in(folder.path(), &synced, &words));
+        let command = format!("{words} --repetitions 1");
+        let lines = lines(&study_in(folder.path(), "run", &synced, &command).output().unwrap());
         let follows = |line: &&Value| words.starts_with("operational") && line["phase"] == "read";
         let is_moved =
             |line: &&Value| line["phase"] != "setup" && number(&line["bytes"]) > 0 && !follows(line);
@@ -65,13 +60,9 @@ fn the_table_has_a_column_of_plain_where_there_is_a_limit() {
         "{table}"
     );
     let other = tempfile::tempdir().unwrap();
-    let elsewhere = bench(words)
-        .args(["--hosts", "a", "--launcher", "env NODE={host}", "--out"])
-        .arg(other.path().join("run"))
-        .args(["--repetitions", "1", "--pool", &pool(other.path())])
-        .output()
-        .unwrap();
-    let table = stdout(&elsewhere);
+    let mut elsewhere = crate::common::study(other.path(), words);
+    elsewhere.args(["--repetitions", "1", "--hosts", "a", "--launcher", "env NODE={host}"]);
+    let table = stdout(&elsewhere.output().unwrap());
     assert!(!table.contains("of plain"), "the files of another machine are not measured: {table}");
 }
 

@@ -5,7 +5,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::common::{array, bench, number, pool, record, stderr, stdout};
+use crate::common::{array, bench, check_failed, number, pool, record, stdout};
 use serde_json::Value;
 
 /// A small plan on two nodes of this machine, with its pool in `pool`.
@@ -25,14 +25,8 @@ fn stages(record: &Value) -> Vec<(String, usize)> {
         let case = &record["cases"][number(&result["case"]) as usize];
         case["stage"].as_str().unwrap().to_owned()
     };
-    let mut found: Vec<(String, usize)> = Vec::new();
-    for stage in array(&record["results"]).iter().map(of) {
-        match found.iter_mut().find(|(known, _)| *known == stage) {
-            Some((_, count)) => *count += 1,
-            None => found.push((stage, 1)),
-        }
-    }
-    found
+    let stages: Vec<String> = array(&record["results"]).iter().map(of).collect();
+    stages.chunk_by(|one, next| one == next).map(|all| (all[0].clone(), all.len())).collect()
 }
 
 #[test]
@@ -71,11 +65,7 @@ fn a_resumed_plan_does_not_measure_again_what_is_on_record() {
     let before = record(folder.path());
     assert_eq!(before["complete"], false);
     let other = command(folder.path(), "--resume").args(["--servers", "2"]).output().unwrap();
-    let error = stderr(&other);
-    assert!(
-        error.contains("begun without --servers and now with --servers 2") && other.status.code() == Some(2),
-        "{error}"
-    );
+    check_failed("--resume", &other, 2, &["begun without --servers and now with --servers 2"]);
     let kept = array(&before["results"]);
     stdout(&command(folder.path(), "--resume").output().unwrap());
     let after = record(folder.path());
@@ -96,15 +86,9 @@ fn a_resumed_plan_does_not_measure_again_what_is_on_record() {
 fn a_record_of_another_workload_or_of_other_nodes_is_not_resumed() {
     let folder = tempfile::tempdir().unwrap();
     stdout(&command(folder.path(), "--out").output().unwrap());
-    let resume = || {
-        let mut resume = command(folder.path(), "--resume");
-        resume.args(["--hosts", "c"]);
-        resume
-    };
     let refused = |what: &str| {
-        let other = resume().output().unwrap();
-        let error = stderr(&other);
-        assert!(error.contains(what) && other.status.code() == Some(2), "{error}");
+        let other = command(folder.path(), "--resume").args(["--hosts", "c"]).output().unwrap();
+        check_failed("--resume", &other, 2, &[what]);
     };
     refused("a run of plan on ");
     let path = folder.path().join("run/run.json");

@@ -6,7 +6,7 @@ use std::{
     process::{Child, Output, Stdio},
 };
 
-use crate::common::{bench, lines, stderr, stdout};
+use crate::common::{bench, check_failed, lines, number, stdout};
 use serde_json::Value;
 
 fn client(root: &Path, words: &str) -> Child {
@@ -40,7 +40,7 @@ fn line(output: &mut impl BufRead) -> String {
 }
 
 fn fields(figures: &Value) -> u64 {
-    figures["fields"].as_u64().unwrap()
+    number(&figures["fields"])
 }
 
 /// The output of a client that is released immediately.
@@ -64,8 +64,7 @@ fn clients_that_start_together_on_an_empty_folder_read_what_they_wrote() {
         let figures = together(vec![client(root.path(), &format!("{op} 100 1 6 0 3"))]);
         assert_eq!(fields(&figures[0]), 1800, "{op}");
     }
-    let output = alone(root.path(), "list 100 1 6 0 3");
-    assert!(stderr(&output).contains("0 fields; expected 1800"), "after the wipe");
+    check_failed("after the wipe", &alone(root.path(), "list 100 1 6 0 3"), 1, &["0 fields; expected 1800"]);
 }
 
 #[test]
@@ -98,9 +97,8 @@ fn a_missing_field_is_a_failure_and_not_a_figure() {
         ("listjson 100 1 1 0 2", "wrong data: 100 fields; expected 200"),
     ] {
         let output = alone(root.path(), words);
-        let (shown, error) = (String::from_utf8_lossy(&output.stdout), stderr(&output));
-        assert!(!output.status.success() && shown == "READY\n", "{words}: {shown}");
-        assert!(error.contains(message), "{words}: {error}");
+        check_failed(words, &output, 1, &[message]);
+        assert_eq!(output.stdout, b"READY\n", "{words}");
     }
 }
 
@@ -117,21 +115,20 @@ fn a_client_uses_the_given_store_on_any_engine() {
     let in_memory = together(vec![client(&unused, "archive 100 1 1 0 3 atomic --store=memory:fields")]);
     assert_eq!(fields(&in_memory[0]), 300);
     let other = alone(&unused, "retr1 100 1 1 0 3 --store=memory:fields");
-    assert!(stderr(&other).contains("no field"), "memory serves one process: {other:?}");
+    check_failed("memory serves one process", &other, 1, &["no field"]);
 }
 
 #[test]
 fn a_client_refuses_an_unusable_store_before_it_is_ready() {
-    for (words, message) in [
-        ("--store=nowhere", "a URI such as posix:/path"),
-        ("--store=tape:1", "tape"),
-        ("null --store=memory:", "--store memory: with null or fdb"),
+    for (words, code, message) in [
+        ("--store=nowhere", 1, "a URI such as posix:/path"),
+        ("--store=tape:1", 1, "tape"),
+        ("null --store=memory:", 2, "--store memory: with null or fdb"),
     ] {
-        let output =
-            client(Path::new("unused"), &format!("archive 100 1 1 0 1 {words}")).wait_with_output().unwrap();
-        let error = stderr(&output);
-        assert!(output.stdout.is_empty() && error.contains(message), "{words}: {output:?}");
-        assert!(!output.status.success(), "{words}");
+        let words = format!("archive 100 1 1 0 1 {words}");
+        let output = client(Path::new("unused"), &words).wait_with_output().unwrap();
+        check_failed(&words, &output, code, &[message]);
+        assert!(output.stdout.is_empty(), "{words}");
     }
 }
 
@@ -151,9 +148,8 @@ fn a_client_refuses_invalid_combinations_before_it_is_ready() {
         ("archive 31 1 1 0 1", "at least 32 and at most"),
     ] {
         let output = client(Path::new("unused"), words).wait_with_output().unwrap();
-        let error = stderr(&output);
-        assert!(output.stdout.is_empty() && error.contains(message), "{words}: {output:?}");
-        assert_eq!(output.status.code(), Some(2), "{words}");
+        check_failed(words, &output, 2, &[message]);
+        assert!(output.stdout.is_empty(), "{words}");
     }
 }
 
@@ -161,8 +157,7 @@ fn a_client_refuses_invalid_combinations_before_it_is_ready() {
 fn a_client_without_a_folder_names_the_variable_for_it() {
     let output =
         bench("client archive 100 1 1 0 1").env_remove("PEER_ROOT").stdin(Stdio::null()).output().unwrap();
-    let error = stderr(&output);
-    assert!(!output.status.success() && error.contains("the variable PEER_ROOT is not set"), "{error}");
+    check_failed("client", &output, 2, &["the variable PEER_ROOT is not set"]);
 }
 
 #[test]
