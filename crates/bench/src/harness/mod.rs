@@ -6,6 +6,7 @@
 pub(crate) mod driver;
 pub(crate) mod events;
 pub(crate) mod folders;
+pub(crate) mod groups;
 pub(crate) mod launcher;
 pub(crate) mod machine;
 pub(crate) mod measurement;

@@ -42,6 +42,10 @@ pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     }
 }
 
+pub(crate) fn median_of<T>(all: impl IntoIterator<Item = T>, figure: impl Fn(T) -> f64) -> f64 {
+    median(all.into_iter().map(figure).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,11 +1,10 @@
 //! The labels that distinguish the rows of a plot, and their roles: lines or bars, or a choice of the reader.
 
-use serde_json::{Map, Value};
-
 use super::{
     measured::Row,
     rates::{Rate, Unit},
 };
+use crate::harness::groups::grouped;
 
 /// Labels that the papers compare, in order of preference.
 const PREFERRED: [&str; 10] = [
@@ -31,33 +30,22 @@ pub(crate) fn varying(rows: &[&Row], without: &[&str]) -> Vec<String> {
             all.push(name);
         }
     }
-    let rank = |name: &str| PREFERRED.iter().position(|known| *known == name).unwrap_or(PREFERRED.len());
-    let mut by_rank = all.clone();
-    by_rank.sort_by_key(|name| rank(name));
-    let mut chosen: Vec<(&str, Vec<usize>)> =
-        without.iter().map(|name| (*name, classes(rows, name))).collect();
-    for name in by_rank {
-        let classes = classes(rows, name);
-        if chosen.iter().all(|(_, known)| *known != classes) {
-            chosen.push((name, classes));
-        }
-    }
-    all.retain(|name| chosen.iter().any(|(one, _)| one == name));
+    let mut chosen = all.clone();
+    chosen.sort_by_key(|name| PREFERRED.iter().position(|known| known == name).unwrap_or(PREFERRED.len()));
+    // The first row with the same value, for each row.
+    let classes = |name: &str| -> Vec<Option<usize>> {
+        let first = |row: &&Row| rows.iter().position(|one| one.labels.get(name) == row.labels.get(name));
+        rows.iter().map(first).collect()
+    };
+    let mut known: Vec<_> = without.iter().map(|name| classes(name)).collect();
+    chosen.retain(|name| {
+        let classes = classes(name);
+        let is_new = !known.contains(&classes);
+        known.push(classes);
+        is_new
+    });
+    all.retain(|name| chosen.contains(name));
     all.into_iter().map(str::to_owned).collect()
-}
-
-/// The number of the value of a label for each row, in order of first appearance.
-fn classes(rows: &[&Row], name: &str) -> Vec<usize> {
-    let mut values: Vec<Option<&Value>> = Vec::new();
-    let mut classes = Vec::new();
-    for row in rows {
-        let value = row.labels.get(name);
-        classes.push(values.iter().position(|known| *known == value).unwrap_or_else(|| {
-            values.push(value);
-            values.len() - 1
-        }));
-    }
-    classes
 }
 
 /// The first few preferred names, or the first name, and the rest.
@@ -71,57 +59,24 @@ pub(crate) fn pick(names: Vec<String>, most: usize) -> (Vec<String>, Vec<String>
     (picked, rest)
 }
 
-/// Rows with the same values of some labels.
-pub(crate) struct Group<'r> {
-    pub(crate) values: Vec<String>,
-    pub(crate) rows: Vec<&'r Row>,
-}
+/// The values of some labels, and the rows with these values.
+pub(crate) type Group<'r> = (Vec<String>, Vec<&'r Row>);
 
-/// Rows by the values of some labels, in order of first appearance.
+/// Rows by the values of some labels.
 pub(crate) fn groups<'r>(rows: &[&'r Row], names: &[String]) -> Vec<Group<'r>> {
-    let mut groups: Vec<Group<'r>> = Vec::new();
-    for row in rows {
-        let values: Vec<String> = names.iter().map(|name| row.text(name)).collect();
-        match groups.iter_mut().find(|group| group.values == values) {
-            Some(group) => group.rows.push(row),
-            None => groups.push(Group { values, rows: vec![row] }),
-        }
-    }
-    groups
-}
-
-/// Rows by phase, independent of their units.
-pub(crate) fn by_name<'r>(rows: &[&'r Row]) -> Vec<(&'r str, Vec<&'r Row>)> {
-    let mut found: Vec<(&str, Vec<&Row>)> = Vec::new();
-    for row in rows {
-        match found.iter_mut().find(|(phase, _)| *phase == row.phase) {
-            Some((_, of_phase)) => of_phase.push(row),
-            None => found.push((&row.phase, vec![row])),
-        }
-    }
-    found
+    grouped(rows.iter().copied(), |row| names.iter().map(|name| row.text(name)).collect())
 }
 
 /// Rows by phase. A phase with two units is two phases.
 pub(crate) fn phases<'r>(rows: &[&'r Row], unit: Unit) -> Vec<Phase<'r>> {
-    let mut found: Vec<(&str, Rate, Vec<&Row>)> = Vec::new();
-    for row in rows {
-        match found.iter_mut().find(|(phase, rate, _)| (*phase, *rate) == (&*row.phase, row.rate)) {
-            Some((_, _, of_phase)) => of_phase.push(row),
-            None => found.push((&row.phase, row.rate, vec![row])),
-        }
-    }
-    let is_two = |phase: &str| found.iter().filter(|(one, _, _)| *one == phase).count() > 1;
-    let title = |(phase, rate): (&str, Rate)| match is_two(phase) {
-        true => format!("{phase}, {}", unit.text(rate)),
-        false => phase.to_owned(),
+    let found = grouped(rows.iter().copied(), |row| (row.phase.as_str(), row.rate));
+    let phase = |((phase, rate), rows): &((&str, Rate), Vec<&'r Row>)| {
+        let is_one = found.iter().filter(|((one, _), _)| one == phase).count() == 1;
+        let unit = unit.text(*rate);
+        let title = if is_one { (*phase).to_owned() } else { format!("{phase}, {unit}") };
+        Phase { title, unit, rows: rows.clone() }
     };
-    let all = found.iter().map(|(phase, rate, rows)| Phase {
-        title: title((phase, *rate)),
-        unit: unit.text(*rate),
-        rows: rows.clone(),
-    });
-    all.collect()
+    found.iter().map(phase).collect()
 }
 
 pub(crate) struct Phase<'r> {
@@ -129,11 +84,6 @@ pub(crate) struct Phase<'r> {
     /// The unit of all rows.
     pub(crate) unit: String,
     pub(crate) rows: Vec<&'r Row>,
-}
-
-/// The labels by which a panel is chosen.
-pub(crate) fn choice(names: &[String], values: &[String]) -> Map<String, Value> {
-    names.iter().map(|name| words(name)).zip(values.iter().map(|value| value.clone().into())).collect()
 }
 
 /// The distinct values of a numeric label, in order.
@@ -151,7 +101,6 @@ pub(crate) fn title(row: &Row, names: &[String]) -> String {
     if there.is_empty() { "all".to_owned() } else { there.join(", ") }
 }
 
-/// The name of a label as words.
 pub(crate) fn words(name: &str) -> String {
     name.replace('_', " ")
 }

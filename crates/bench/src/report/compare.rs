@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::{
-    axes::{Group, Phase, captioned, choice, groups, phases, pick, title, varying, words},
+    axes::{Group, Phase, captioned, groups, phases, pick, title, varying},
     html::Table,
     measured::{Measured, RUN, Row, WHO},
-    plot::{Bars, Figure, Panel, Plot, Shape},
+    plot::{Bars, Figure, Panel, Plot},
     rates::Unit,
 };
 use crate::harness::spread::Spread;
@@ -18,9 +18,9 @@ struct Comparison {
     /// The label whose values are compared.
     label: &'static str,
     ratio: Ratio,
+    unit: Unit,
 }
 
-/// The definition of the ratio.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ratio {
     /// The mean of each other value by that of the first.
@@ -61,8 +61,9 @@ pub(crate) fn contention(measured: &Measured) -> Option<Figure> {
             the repetitions, with their standard deviation. The table has the ratios.",
         label: "contention",
         ratio: Ratio::OthersByFirst,
+        unit: measured.unit,
     };
-    figure(measured, &measured.own(), &comparison)
+    comparison.figure(&measured.own())
 }
 
 /// Isotach beside peers and limits.
@@ -77,6 +78,7 @@ pub(crate) fn peers(measured: &Measured) -> Option<Figure> {
             that such a figure is in.",
         label: WHO,
         ratio: Ratio::FirstByOthers,
+        unit: measured.unit,
     };
     let own = measured.own();
     let mut rows: Vec<Row> = Vec::new();
@@ -90,7 +92,7 @@ pub(crate) fn peers(measured: &Measured) -> Option<Figure> {
             rows.extend(others);
         }
     }
-    figure(measured, &rows.iter().collect::<Vec<_>>(), &comparison)
+    comparison.figure(&rows.iter().collect::<Vec<_>>())
 }
 
 /// The row of another peer for the same work, if it is. It may lack labels that do not apply to it.
@@ -111,114 +113,79 @@ pub(crate) fn runs(measured: &Measured) -> Option<Figure> {
             deviation. Ratios are the other run's by the first's: above 1 the other run is faster.",
         label: RUN,
         ratio: Ratio::OthersByFirst,
+        unit: measured.unit,
     };
-    figure(measured, &measured.own(), &comparison)
+    comparison.figure(&measured.own())
 }
 
-fn figure(measured: &Measured, rows: &[&Row], comparison: &Comparison) -> Option<Figure> {
-    let names = varying(rows, &[comparison.label]);
-    let matched: Vec<Group<'_>> = phases(rows, measured.unit)
-        .iter()
-        .flat_map(|phase| groups(&phase.rows, &names))
-        .filter(|group| groups(&group.rows, &[comparison.label.to_owned()]).len() > 1)
-        .collect();
-    let rows: Vec<&Row> = matched.iter().flat_map(|group| group.rows.iter().copied()).collect();
-    let values: Vec<String> = groups(&rows, &[comparison.label.to_owned()])
-        .into_iter()
-        .filter_map(|group| group.values.into_iter().next())
-        .collect();
-    if values.len() < 2 {
-        return None;
-    }
-    let (categories, choices) = pick(names.clone(), 2);
-    let panels = groups(&rows, &choices).into_iter().map(|group| Panel {
-        choice: choice(&choices, &group.values),
-        plots: phases(&group.rows, measured.unit)
+impl Comparison {
+    fn figure(&self, rows: &[&Row]) -> Option<Figure> {
+        let (names, label) = (varying(rows, &[self.label]), [self.label.to_owned()]);
+        let matched: Vec<Group<'_>> = phases(rows, self.unit)
             .iter()
-            .map(|phase| plot(measured, phase, &categories, &values, comparison))
-            .collect(),
-    });
-    Some(Figure {
-        id: comparison.id,
-        title: comparison.title.to_owned(),
-        caption: captioned(&rows, comparison.caption),
-        panels: panels.collect(),
-        table: table(measured, &matched, &names, &values, comparison),
-    })
-}
-
-fn plot(
-    measured: &Measured,
-    phase: &Phase<'_>,
-    categories: &[String],
-    values: &[String],
-    comparison: &Comparison,
-) -> Plot {
-    let cases = groups(&phase.rows, categories);
-    let bars = |(number, value): (usize, &String)| {
-        let rows = cases.iter().map(|case| of(case, comparison.label, value));
-        let bars = Bars::at(value.clone(), rows, measured.unit, comparison.ratio.middle());
-        // A value has the same colour in all plots, also where other values are missing.
-        Bars { colour: Some(number), ..bars }
-    };
-    let exists = |value: &String| cases.iter().any(|case| of(case, comparison.label, value).is_some());
-    let existing = values.iter().enumerate().filter(|(_, value)| exists(value));
-    let series: Vec<Bars> = existing.map(bars).collect();
-    let y = phase.unit.clone();
-    let alternative = format!("{} in {y}: {} for {} cases", phase.title, values.join(" and "), cases.len());
-    let categories = cases.iter().map(|case| title(case.rows[0], categories)).collect();
-    let shape = Shape::Bars { y, categories, series, stacked: false };
-    Plot { title: phase.title.clone(), alternative, shape }
-}
-
-/// The row of one of the compared values in a case.
-fn of<'r>(case: &Group<'r>, label: &str, value: &str) -> Option<&'r Row> {
-    case.rows.iter().find(|row| row.text(label) == value).copied()
-}
-
-/// A row for each case, with columns for the compared values and their ratios.
-fn table(
-    measured: &Measured,
-    matched: &[Group<'_>],
-    names: &[String],
-    values: &[String],
-    comparison: &Comparison,
-) -> Table {
-    let (first, others) = values.split_at(1);
-    let ratios = others.iter().map(|other| comparison.ratio.text(&first[0], other));
-    let labels = names.iter().map(|name| words(name)).chain(["phase", "unit"].map(str::to_owned));
-    let mut table =
-        Table { columns: labels.chain(values.iter().cloned()).chain(ratios).collect(), ..Table::default() };
-    for group in matched {
-        let (phase, unit) = (group.rows[0].phase.clone(), measured.unit.text(group.rows[0].rate));
-        let labels =
-            group.values.iter().chain([&phase, &unit]).map(|text| (Value::from(text.clone()), false));
-        let cells: Vec<(Value, bool)> = labels.chain(compared(measured, group, values, comparison)).collect();
-        let poor = cells.iter().enumerate().filter(|(_, (_, is_poor))| *is_poor);
-        table.poor.extend(poor.map(|(column, _)| (table.rows.len(), column)));
-        table.rows.push(cells.into_iter().map(|(value, _)| value).collect());
+            .flat_map(|phase| groups(&phase.rows, &names))
+            .filter(|(_, rows)| groups(rows, &label).len() > 1)
+            .collect();
+        let rows: Vec<&Row> = matched.iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
+        let values: Vec<String> = groups(&rows, &label).into_iter().flat_map(|(values, _)| values).collect();
+        let (categories, choices) = pick(names.clone(), 2);
+        let plot = |phase: &Phase<'_>| Some(self.plot(phase, &categories, &values));
+        let panels = Panel::all(&rows, &choices, self.unit, plot);
+        let table = || self.table(&matched, &names, &values);
+        Figure::new(self.id, self.title, captioned(&rows, self.caption), panels, table)
     }
-    table
-}
 
-/// The figures of a case and their ratios, each with a flag for poor overlap.
-fn compared(
-    measured: &Measured,
-    group: &Group<'_>,
-    values: &[String],
-    comparison: &Comparison,
-) -> Vec<(Value, bool)> {
-    let rows: Vec<Option<&Row>> = values.iter().map(|value| of(group, comparison.label, value)).collect();
-    let is_poor = |row: Option<&Row>| row.is_some_and(Row::is_overlap_poor);
-    let middle = comparison.ratio.middle();
-    let shown = |row: &Option<&Row>| {
-        let figure = row.map(|row| middle(&row.spread(measured.unit)));
-        (figure.into(), is_poor(*row))
-    };
-    let ratio = |other: &Option<&Row>| {
-        let ratio =
-            rows[0].zip(*other).and_then(|(own, other)| comparison.ratio.of(own, other, measured.unit));
-        (ratio.into(), is_poor(rows[0]) || is_poor(*other))
-    };
-    rows.iter().map(shown).chain(rows[1..].iter().map(ratio)).collect()
+    fn plot(&self, phase: &Phase<'_>, categories: &[String], values: &[String]) -> Plot {
+        let cases = groups(&phase.rows, categories);
+        let bars = |(number, value): (usize, &String)| {
+            let rows: Vec<_> = cases.iter().map(|(_, rows)| self.of(rows, value)).collect();
+            rows.iter().any(Option::is_some).then(|| {
+                let bars = Bars::at(value.clone(), rows.into_iter(), self.unit, self.ratio.middle());
+                // A value has the same colour in all plots, also where other values are missing.
+                Bars { colour: Some(number), ..bars }
+            })
+        };
+        let series = values.iter().enumerate().filter_map(bars).collect();
+        let (values, count) = (values.join(" and "), cases.len());
+        let alternative = format!("{} in {}: {values} for {count} cases", phase.title, phase.unit);
+        let categories = cases.iter().map(|(_, rows)| title(rows[0], categories)).collect();
+        Plot::bars(phase, alternative, categories, series)
+    }
+
+    /// The row of one of the compared values in a case.
+    fn of<'r>(&self, case: &[&'r Row], value: &str) -> Option<&'r Row> {
+        case.iter().find(|row| row.text(self.label) == value).copied()
+    }
+
+    /// A row for each case, with columns for the compared values and their ratios.
+    fn table(&self, matched: &[Group<'_>], names: &[String], values: &[String]) -> Table {
+        let ratios = values[1..].iter().map(|other| self.ratio.text(&values[0], other));
+        let columns = ["phase", "unit"].map(str::to_owned).into_iter().chain(values.iter().cloned());
+        let mut table = Table::new(names, columns.chain(ratios), Vec::new());
+        for (labels, rows) in matched {
+            let texts = [rows[0].phase.clone(), self.unit.text(rows[0].rate)];
+            let labels = labels.iter().cloned().chain(texts).map(|text| (Value::from(text), false));
+            let cells: Vec<(Value, bool)> = labels.chain(self.compared(rows, values)).collect();
+            let poor = cells.iter().enumerate().filter(|(_, (_, is_poor))| *is_poor);
+            table.poor.extend(poor.map(|(column, _)| (table.rows.len(), column)));
+            table.rows.push(cells.into_iter().map(|(value, _)| value).collect());
+        }
+        table
+    }
+
+    /// The figures of a case and their ratios, each with a flag for poor overlap.
+    fn compared(&self, case: &[&Row], values: &[String]) -> Vec<(Value, bool)> {
+        let rows: Vec<Option<&Row>> = values.iter().map(|value| self.of(case, value)).collect();
+        let is_poor = |row: Option<&Row>| row.is_some_and(Row::is_overlap_poor);
+        let shown = |row: &Option<&Row>| {
+            let figure = row.map(|row| self.ratio.middle()(&row.spread(self.unit)));
+            (figure.into(), is_poor(*row))
+        };
+        let ratio = |other: &Option<&Row>| {
+            let pair = rows[0].zip(*other);
+            let ratio = pair.and_then(|(own, other)| self.ratio.of(own, other, self.unit));
+            (ratio.into(), is_poor(rows[0]) || is_poor(*other))
+        };
+        rows.iter().map(shown).chain(rows[1..].iter().map(ratio)).collect()
+    }
 }

@@ -1,28 +1,20 @@
 //! Delays: from the release to the start of each process, and from the flush of a step to its first complete read.
 
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use super::{
-    axes::{by_name, groups, title, varying, words},
+    axes::{groups, title, varying},
     html::Table,
     measured::{Measured, Row, is_measured, starts_of, summary_of},
     plot::{Bars, Figure, Panel, Plot, Shape},
 };
+use crate::harness::groups::grouped;
 
 const STARTS: &str = "From the go to the first I/O start of each process, over the processes: median, 95th percentile (medians of all \
     cases and repetitions) and the longest of all.";
 const FRESHNESS: &str = "From the end of the flush of a step of a member until a reader had seen all of its fields: median, 95th percentile \
     and longest.";
 const PARTS: [&str; 3] = ["median", "95 %", "longest"];
-
-/// A row with its median, its 95th percentile and its longest delay, in milliseconds.
-type Delayed<'r> = (&'r Row, [f64; 3]);
-
-fn freshness_of(rows: &[&Row]) -> Option<[f64; 3]> {
-    let results = rows.iter().flat_map(|row| &row.results);
-    let all = results.filter_map(|result| result.extras.freshness.as_ref());
-    summary_of(&all.map(|one| one.delay_s).collect::<Vec<_>>())
-}
 
 /// The start delays of processes, by their number.
 pub(crate) fn starts(measured: &Measured) -> Option<Figure> {
@@ -40,7 +32,11 @@ pub(crate) fn starts(measured: &Measured) -> Option<Figure> {
 pub(crate) fn freshness(measured: &Measured) -> Option<Figure> {
     let by = varying(&measured.own(), &[]);
     let delays = Delays { id: "freshness", title: "Freshness", caption: FRESHNESS, by: &by };
-    figure(measured, &delays, freshness_of)
+    figure(measured, &delays, |rows| {
+        let results = rows.iter().flat_map(|row| &row.results);
+        let all = results.filter_map(|result| result.extras.freshness.as_ref());
+        summary_of(&all.map(|one| one.delay_s).collect::<Vec<_>>())
+    })
 }
 
 struct Delays<'d> {
@@ -51,34 +47,34 @@ struct Delays<'d> {
     by: &'d [String],
 }
 
+/// `of` returns the median, the 95th percentile and the longest delay, in seconds.
 fn figure(
     measured: &Measured,
     delays: &Delays<'_>,
     of: impl Fn(&[&Row]) -> Option<[f64; 3]>,
 ) -> Option<Figure> {
+    let of = |rows: &[&Row]| of(rows).map(|seconds| seconds.map(|seconds| seconds * 1e3));
     let measured = measured.rows.iter().filter(|row| is_measured(&row.phase));
-    let delayed: Vec<Delayed<'_>> =
-        measured.filter_map(|row| Some((row, of(&[row])?.map(|seconds| seconds * 1e3)))).collect();
+    let delayed: Vec<(&Row, [f64; 3])> = measured.filter_map(|row| Some((row, of(&[row])?))).collect();
     let rows: Vec<&Row> = delayed.iter().map(|(row, _)| *row).collect();
-    if rows.is_empty() {
-        return None;
-    }
     let mut cases = Vec::new();
-    for (phase, rows) in by_name(&rows) {
-        for group in groups(&rows, delays.by) {
+    for (phase, rows) in grouped(rows.iter().copied(), |row| row.phase.as_str()) {
+        for (_, rows) in groups(&rows, delays.by) {
             let name = match delays.by {
                 [] => phase.to_owned(),
-                by => format!("{phase}, {}", title(group.rows[0], by)),
+                by => format!("{phase}, {}", title(rows[0], by)),
             };
-            cases.extend(of(&group.rows).map(|seconds| (name, seconds.map(|seconds| seconds * 1e3))));
+            cases.extend(of(&rows).map(|milliseconds| (name, milliseconds)));
         }
     }
-    Some(Figure {
-        id: delays.id,
-        title: delays.title.to_owned(),
-        caption: delays.caption.to_owned(),
-        panels: vec![Panel { choice: Map::new(), plots: vec![plot(delays, &cases)] }],
-        table: table(&rows, &delayed),
+    let panel = (!rows.is_empty()).then(|| Panel { choice: Map::new(), plots: vec![plot(delays, &cases)] });
+    Figure::new(delays.id, delays.title, delays.caption.to_owned(), panel.into_iter().collect(), || {
+        let names = varying(&rows, &[]);
+        let parts = PARTS.map(|part| format!("{part} ms"));
+        let cells =
+            |(row, delays): &(&Row, [f64; 3])| row.cells(&names).chain(delays.map(Value::from)).collect();
+        let columns = ["phase".to_owned()].into_iter().chain(parts);
+        Table::new(&names, columns, delayed.iter().map(cells).collect())
     })
 }
 
@@ -95,16 +91,4 @@ fn plot(delays: &Delays<'_>, cases: &[(String, [f64; 3])]) -> Plot {
     };
     let alternative = format!("{} in ms in {} cases", delays.title, cases.len());
     Plot { title: "all phases".to_owned(), alternative, shape }
-}
-
-/// A row for each phase of each case.
-fn table(rows: &[&Row], delayed: &[Delayed<'_>]) -> Table {
-    let names = varying(rows, &[]);
-    let parts = PARTS.map(|part| format!("{part} ms"));
-    let columns = names.iter().map(|name| words(name)).chain(["phase".to_owned()]).chain(parts);
-    let rows = delayed.iter().map(|(row, delays)| {
-        let labels = names.iter().map(|name| row.text(name)).chain([row.phase.clone()]);
-        labels.map(serde_json::Value::from).chain(delays.map(serde_json::Value::from)).collect()
-    });
-    Table { columns: columns.collect(), rows: rows.collect(), ..Table::default() }
 }

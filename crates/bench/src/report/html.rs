@@ -49,19 +49,26 @@ pub(crate) fn number(value: f64) -> String {
 }
 
 impl Table {
+    /// A table whose first columns are labels.
+    pub(crate) fn new<C: Into<String>>(
+        names: &[String],
+        columns: impl IntoIterator<Item = C>,
+        rows: Vec<Vec<Value>>,
+    ) -> Self {
+        let names = names.iter().map(|name| words(name));
+        let columns = names.chain(columns.into_iter().map(Into::into)).collect();
+        Self { columns, rows, poor: BTreeSet::new() }
+    }
+
     /// A row for each phase of each case, with the labels that differ.
     pub(crate) fn of(rows: &[&Row], unit: Unit) -> Self {
         let names = varying(rows, &[]);
         let synchronous = format!("synchronous {}", unit.name);
-        let figures = ["unit", "mean", "deviation", "min", "max", &synchronous, "median latency ms"];
+        let figures = ["phase", "unit", "mean", "deviation", "min", "max", &synchronous, "median latency ms"];
         let rest = ["median start delay ms", "max start delay ms", "overlap", "poor overlap", "repetitions"];
-        let columns = names.iter().map(|name| words(name)).chain(["phase".to_owned()]);
-        let columns = columns.chain(figures.into_iter().chain(rest).map(str::to_owned)).collect();
-        let rows = rows.iter().map(|row| {
-            let labels = names.iter().map(|name| Value::from(row.text(name)));
-            labels.chain([row.phase.clone().into()]).chain(values(row, unit)).collect()
-        });
-        Self { columns, rows: rows.collect(), ..Self::default() }.without_empty_columns()
+        let columns = figures.into_iter().chain(rest);
+        let rows = rows.iter().map(|row| row.cells(&names).chain(values(row, unit)).collect());
+        Self::new(&names, columns, rows.collect()).without_empty_columns()
     }
 
     fn without_empty_columns(mut self) -> Self {
@@ -74,14 +81,11 @@ impl Table {
         self
     }
 
-    fn is_number(&self, column: usize) -> bool {
-        self.rows.iter().any(|row| row[column].is_number())
-    }
-
     pub(crate) fn html(&self) -> String {
         let mut html = String::from("<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>");
         for (number, column) in self.columns.iter().enumerate() {
-            let class = if self.is_number(number) { " class=\"number\"" } else { "" };
+            let is_number = self.rows.iter().any(|row| row[number].is_number());
+            let class = if is_number { " class=\"number\"" } else { "" };
             // Writing to a string cannot fail.
             let _ = write!(html, "<th scope=\"col\"{class}>{}</th>", escape(column));
         }

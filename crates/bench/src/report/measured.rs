@@ -9,9 +9,10 @@ use super::{
     runs::Run,
 };
 use crate::harness::{
+    groups::grouped,
     metrics::Figures,
     output::size_text,
-    spread::Spread,
+    spread::{Spread, median, median_of},
     study::{IS_LIMIT_POOR, LIMIT_ERROR, ResultRecord, text_of},
 };
 
@@ -71,9 +72,13 @@ impl Row {
         Self { labels, phase, rate, rates, results, other: None, run: 0, case: 0, is_in_step: false }
     }
 
-    /// A label as text; empty if it does not exist.
+    /// A label as text, sizes with their unit; empty if it does not exist.
     pub(crate) fn text(&self, name: &str) -> String {
-        self.labels.get(name).map(|value| label_text(name, value)).unwrap_or_default()
+        let Some(value) = self.labels.get(name) else { return String::new() };
+        match value.as_u64() {
+            Some(bytes) if BYTES.contains(&name) || name.ends_with("_size") => size_text(bytes as usize),
+            _ => text_of(value),
+        }
     }
 
     /// A label as text, with its name where the value alone is unclear.
@@ -91,6 +96,11 @@ impl Row {
             _ if is_number && !BYTES.contains(&name) => format!("{text} {}", name.replace('_', " ")),
             _ => text,
         }
+    }
+
+    /// Some labels and the phase, as cells of a table.
+    pub(crate) fn cells(&self, names: &[String]) -> impl Iterator<Item = Value> {
+        names.iter().map(|name| self.text(name)).chain([self.phase.clone()]).map(Value::from)
     }
 
     pub(crate) fn number(&self, name: &str) -> Option<f64> {
@@ -133,7 +143,7 @@ impl Row {
             Some(own.rate / other.rate)
         };
         let ratios: Vec<f64> = self.rates.iter().filter_map(pair).collect();
-        (!ratios.is_empty()).then(|| Spread::of(ratios).median)
+        (!ratios.is_empty()).then(|| median(ratios))
     }
 
     pub(crate) fn is_limit(&self) -> bool {
@@ -150,11 +160,6 @@ impl Row {
     pub(crate) fn is_overlap_poor(&self) -> bool {
         self.rates.iter().any(|one| one.is_overlap_poor)
     }
-
-    /// Whether it has a rate, because bytes were moved or fields listed.
-    fn has_rate(&self) -> bool {
-        self.rate == Rate::Fields || self.figures().any(|one| one.bytes > 0)
-    }
 }
 
 pub(crate) fn is_measured(phase: &str) -> bool {
@@ -168,7 +173,7 @@ pub(crate) fn has_events(figures: &Figures) -> bool {
 
 /// Median, 95th percentile and maximum of delays in several repetitions, in seconds; none without delays.
 pub(crate) fn summary_of(all: &[Spread]) -> Option<[f64; 3]> {
-    let median = |of: fn(&Spread) -> f64| Spread::of(all.iter().map(of).collect()).median;
+    let median = |of: fn(&Spread) -> f64| median_of(all, of);
     let longest = all.iter().map(|one| one.max).fold(0.0, f64::max);
     (longest > 0.0).then(|| [median(|one| one.median), median(|one| one.p95), longest])
 }
@@ -176,14 +181,6 @@ pub(crate) fn summary_of(all: &[Spread]) -> Option<[f64; 3]> {
 /// The start delays of the processes of some results.
 pub(crate) fn starts_of<'f>(figures: impl Iterator<Item = &'f Figures>) -> Option<[f64; 3]> {
     summary_of(&figures.map(|one| one.start_delay_s).collect::<Vec<_>>())
-}
-
-/// A label as text: sizes with their unit.
-pub(crate) fn label_text(name: &str, value: &Value) -> String {
-    match value.as_u64() {
-        Some(bytes) if BYTES.contains(&name) || name.ends_with("_size") => size_text(bytes as usize),
-        _ => text_of(value),
-    }
 }
 
 impl Measured {
@@ -213,7 +210,9 @@ impl Measured {
 
     /// The rows of Isotach for plots.
     pub(crate) fn own(&self) -> Vec<&Row> {
-        self.rows.iter().filter(|row| is_measured(&row.phase) && row.has_rate()).collect()
+        // A phase has a rate if bytes were moved or fields listed.
+        let has_rate = |row: &Row| row.rate == Rate::Fields || row.figures().any(|one| one.bytes > 0);
+        self.rows.iter().filter(|row| is_measured(&row.phase) && has_rate(row)).collect()
     }
 }
 
@@ -229,37 +228,33 @@ fn have_a_case_in_common(runs: &[Run]) -> bool {
 }
 
 fn rows_of(number: usize, run: &Run) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
-    let mut keys: Vec<(u32, &str)> = Vec::new();
     let is_in_step = IN_STEP.contains(&&*run.record.workload);
-    for result in &run.record.results {
-        let Some(case) = run.record.cases.iter().find(|case| case.number == result.case) else { continue };
-        let key = (result.case, &*result.phase);
-        let at = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
-            keys.push(key);
-            rows.push(Row { is_in_step, ..empty_row(number, &case.labels, result) });
-            rows.len() - 1
-        });
-        let (repetition, is_overlap_poor) = (result.repetition, result.figures.is_overlap_poor);
-        let rate = rows[at].rate.value(result);
-        rows[at].rates.push(Repeated { repetition, rate, is_overlap_poor });
-        rows[at].results.push(result.clone());
-    }
-    rows
+    let of_phases = grouped(&run.record.results, |result| (result.case, &*result.phase));
+    let row = |((number_of_case, _), results): ((u32, &str), Vec<&ResultRecord>)| {
+        let case = run.record.cases.iter().find(|case| case.number == number_of_case)?;
+        Some(row(number, &case.labels, &results, is_in_step))
+    };
+    of_phases.into_iter().filter_map(row).collect()
 }
 
-fn empty_row(run: usize, labels: &Map<String, Value>, result: &ResultRecord) -> Row {
-    let mut labels = labels.clone();
-    let rate = Rate::of(&labels, result);
+/// The row of the repetitions of a phase.
+fn row(run: usize, labels: &Map<String, Value>, results: &[&ResultRecord], is_in_step: bool) -> Row {
+    let (mut labels, first) = (labels.clone(), results[0]);
+    let rate = Rate::of(&labels, first);
     let is_label = |name: &str, value: &Value| value.is_string() && name != LIMIT_ERROR;
-    let more = result.more.iter().filter(|(name, value)| is_label(name, value));
+    let more = first.more.iter().filter(|(name, value)| is_label(name, value));
     labels.extend(more.map(|(name, value)| (name.clone(), value.clone())));
     let peer = labels.shift_remove(PEER).map(|value| text_of(&value));
     let limit = labels.shift_remove(LIMIT).map(|_| LIMIT.to_owned());
-    let peer = peer.filter(|name| !name.eq_ignore_ascii_case("isotach"));
-    let phase = result.phase.clone();
-    let (rates, results, other) = (Vec::new(), Vec::new(), limit.or(peer));
-    Row { labels, phase, rate, rates, results, other, run, case: result.case, is_in_step: false }
+    let other = limit.or(peer.filter(|name| !name.eq_ignore_ascii_case("isotach")));
+    let repeated = |result: &&ResultRecord| {
+        let is_overlap_poor = result.figures.is_overlap_poor;
+        Repeated { repetition: result.repetition, rate: rate.value(result), is_overlap_poor }
+    };
+    let rates = results.iter().map(repeated).collect();
+    let (phase, case, results) =
+        (first.phase.clone(), first.case, results.iter().copied().cloned().collect());
+    Row { labels, phase, rate, rates, results, other, run, case, is_in_step }
 }
 
 #[cfg(test)]

@@ -3,21 +3,20 @@
 //! - `measured`: the phases of all cases of all runs, with their labels and figures; `runs` reads them.
 //! - `rates`: the rate of a phase and its unit.
 //! - `plot`: the parts of a plot; `axes`: the labels for its lines and for choices.
-//! - One module for each kind of figure: `plain`, `scaling`, `sizes`, `heat`, `shares`, `times`, `compare`, `delays`.
+//! - One module for each kind of figure: `bandwidth`, `scaling`, `shares`, `times`, `compare`, `delays`.
 //! - `overview` and `page`: the page around them.
 //!
 //! What must stay true: figures are those of the record, only units are changed; empty plots are left out; every plot has its
 //! numbers as a table.
 
 mod axes;
+mod bandwidth;
 mod compare;
 mod delays;
-mod heat;
 mod html;
 mod measured;
 mod overview;
 mod page;
-mod plain;
 mod plot;
 mod rates;
 mod runs;
@@ -25,7 +24,6 @@ mod runs;
 mod sample;
 mod scaling;
 mod shares;
-mod sizes;
 #[cfg(test)]
 mod tests;
 mod times;
@@ -76,14 +74,14 @@ fn figures(runs: &[Run], measured: &Measured) -> Vec<Figure> {
     let swept = [
         scaling::by_nodes(runs, measured),
         scaling::by_processes(runs, measured),
-        sizes::figure(measured),
-        heat::figure(measured),
+        bandwidth::sizes(measured),
+        bandwidth::heat(measured),
         compare::contention(measured),
         compare::runs(measured),
     ];
     let mut swept: Vec<Figure> = swept.into_iter().flatten().collect();
     if swept.is_empty() {
-        swept.extend(plain::figure(measured));
+        swept.extend(bandwidth::plain(measured));
     }
     let mut figures = swept;
     // The purpose of a run with peers is their comparison.

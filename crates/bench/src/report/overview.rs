@@ -10,7 +10,7 @@ use super::{
     measured::{Measured, Row, is_measured, starts_of},
     runs::Run,
 };
-use crate::harness::study::LIMIT_ERROR;
+use crate::harness::{groups::grouped, launcher::Host, study::LIMIT_ERROR};
 
 /// A time in UTC, as text.
 pub(crate) fn time_text(seconds: u64) -> String {
@@ -109,22 +109,16 @@ fn settings(run: &Run) -> String {
     }
 }
 
-/// The machines of a run. Equal machines are combined.
-fn machines(run: &Run) -> Vec<(String, Vec<String>)> {
-    let mut machines: Vec<(String, Vec<String>)> = Vec::new();
-    for host in &run.record.hosts {
+/// The machines of a run, with the names of their nodes. Equal machines are combined.
+fn machines(run: &Run) -> Vec<(String, Vec<&str>)> {
+    let text = |host: &&Host| {
         let processors: usize = host.sockets.iter().map(|socket| socket.cpus.len()).sum();
         let sockets = format!("{processors} processors to run on, sockets: {}", host.sockets.len());
-        let text = match host.machine == run.record.driver {
-            true => sockets,
-            false => format!("{}; {sockets}", host.machine),
-        };
-        match machines.iter_mut().find(|(known, _)| *known == text) {
-            Some((_, names)) => names.push(host.name.clone()),
-            None => machines.push((text, vec![host.name.clone()])),
-        }
-    }
-    machines
+        let is_driver = host.machine == run.record.driver;
+        if is_driver { sockets } else { format!("{}; {sockets}", host.machine) }
+    };
+    let machines = grouped(&run.record.hosts, text).into_iter();
+    machines.map(|(text, hosts)| (text, hosts.iter().map(|host| host.name.as_str()).collect())).collect()
 }
 
 fn list(kind: &str, heading: &str, items: &[String]) -> String {

@@ -27,7 +27,7 @@ pub(crate) fn page(runs: &[Run], measured: &Measured, figures: &[Figure]) -> Str
     let title = format!("Isotach bench: {}", workloads.into_iter().collect::<Vec<_>>().join(", "));
     let links: String = figures
         .iter()
-        .map(|figure| format!("<a href=\"#{}\">{}</a>", figure.id, escape(&figure.title)))
+        .map(|figure| format!("<a href=\"#{}\">{}</a>", figure.id, escape(figure.title)))
         .chain(["<a href=\"#results\">All results</a>".to_owned()])
         .collect();
     let all = measured.all();
@@ -61,7 +61,7 @@ fn section(figure: &Figure) -> String {
         "<section id=\"{}\" class=\"figure\"><h2>{}</h2><p class=\"caption\">{}</p><div class=\"choices\"></div>\
          <div class=\"plots\"></div>{}</section>",
         figure.id,
-        escape(&figure.title),
+        escape(figure.title),
         escape(&figure.caption),
         numbers(figure.id, &figure.table)
     )

@@ -3,7 +3,12 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{html::Table, measured::Row, rates::Unit};
+use super::{
+    axes::{Phase, groups, phases, words},
+    html::Table,
+    measured::Row,
+    rates::Unit,
+};
 use crate::harness::spread::Spread;
 
 /// Plots of one kind under a heading. The page shows one panel at a time.
@@ -11,7 +16,7 @@ use crate::harness::spread::Spread;
 pub(crate) struct Figure {
     pub(crate) id: &'static str,
     #[serde(skip)]
-    pub(crate) title: String,
+    pub(crate) title: &'static str,
     /// Plain text about the plots and their signs.
     #[serde(skip)]
     pub(crate) caption: String,
@@ -42,13 +47,32 @@ pub(crate) struct Plot {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(crate) enum Shape {
     /// Lines of points over a number.
-    Lines { x: String, y: String, series: Vec<Line> },
+    Lines {
+        x: String,
+        y: String,
+        series: Vec<Line>,
+    },
     /// Groups of bars, or bars of parts.
-    Bars { y: String, categories: Vec<String>, series: Vec<Bars>, stacked: bool },
+    Bars {
+        y: String,
+        categories: Vec<String>,
+        series: Vec<Bars>,
+        stacked: bool,
+    },
     /// Cells over two numbers.
-    Heat { x: String, y: String, unit: String, columns: Vec<String>, rows: Vec<String>, cells: Vec<Cell> },
-    /// Time lines of processes.
-    Times { processes: Vec<String>, phases: Vec<String>, bars: Vec<TimeBar> },
+    Heat {
+        x: String,
+        y: String,
+        unit: String,
+        columns: Vec<String>,
+        rows: Vec<String>,
+        cells: Vec<Cell>,
+    },
+    Times {
+        processes: Vec<String>,
+        phases: Vec<String>,
+        bars: Vec<TimeBar>,
+    },
 }
 
 #[derive(Debug, Serialize)]
@@ -129,7 +153,51 @@ pub(crate) struct Cell {
 pub(crate) type TimeBar = (usize, usize, f64, f64, usize);
 
 impl Figure {
+    /// A figure, if it has panels.
+    pub(crate) fn new(
+        id: &'static str,
+        title: &'static str,
+        caption: String,
+        panels: Vec<Panel>,
+        table: impl FnOnce() -> Table,
+    ) -> Option<Self> {
+        (!panels.is_empty()).then(|| Self { id, title, caption, panels, table: table() })
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.panels.iter().map(|panel| panel.plots.len()).sum()
+    }
+}
+
+impl Panel {
+    /// The panel of these values of labels, if it has plots.
+    pub(crate) fn new(names: &[String], values: Vec<String>, plots: Vec<Plot>) -> Option<Self> {
+        let choice = names.iter().map(|name| words(name)).zip(values.into_iter().map(Value::from)).collect();
+        (!plots.is_empty()).then_some(Self { choice, plots })
+    }
+
+    /// A panel for each choice, with the plots of its phases.
+    pub(crate) fn all(
+        rows: &[&Row],
+        choices: &[String],
+        unit: Unit,
+        plot: impl Fn(&Phase<'_>) -> Option<Plot>,
+    ) -> Vec<Self> {
+        let panel = |(values, rows): (Vec<String>, Vec<&Row>)| {
+            Self::new(choices, values, phases(&rows, unit).iter().filter_map(&plot).collect())
+        };
+        groups(rows, choices).into_iter().filter_map(panel).collect()
+    }
+}
+
+impl Plot {
+    pub(crate) fn bars(
+        phase: &Phase<'_>,
+        alternative: String,
+        categories: Vec<String>,
+        series: Vec<Bars>,
+    ) -> Self {
+        let shape = Shape::Bars { y: phase.unit.clone(), categories, series, stacked: false };
+        Self { title: phase.title.clone(), alternative, shape }
     }
 }

@@ -77,12 +77,10 @@ impl Unit {
         bandwidth / self.bytes
     }
 
-    /// A rate in its unit.
     pub(crate) fn of_rate(self, rate: Rate, value: f64) -> f64 {
         if rate == Rate::Fields { value } else { self.shown(value) }
     }
 
-    /// The unit of a rate, as text.
     pub(crate) fn text(self, rate: Rate) -> String {
         match rate {
             Rate::Global => self.name.to_owned(),

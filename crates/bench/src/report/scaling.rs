@@ -1,17 +1,18 @@
 //! Scaling of bandwidth with nodes and with processes: lines of means, with hollow dots where the load is light.
 
 use super::{
-    axes::{Group, Phase, captioned, choice, groups, numbers, phases, pick, title, varying},
+    axes::{Phase, captioned, groups, numbers, pick, title, varying},
     html::Table,
     measured::{Measured, Row},
     plot::{Figure, Line, Panel, Plot, Point, Shape},
     runs::Run,
 };
 
-struct Sweep {
+struct Sweep<'m> {
+    runs: &'m [Run],
+    measured: &'m Measured,
     id: &'static str,
     title: &'static str,
-    /// The label of the axis.
     label: &'static str,
     axis: &'static str,
 }
@@ -29,85 +30,71 @@ pub(crate) fn by_nodes(runs: &[Run], measured: &Measured) -> Option<Figure> {
         0 | 1 => ("nodes", "client nodes"),
         _ => ("servers", "servers"),
     };
-    figure(runs, measured, &Sweep { id: "nodes", title: "Scaling by nodes", label, axis })
+    Sweep { runs, measured, id: "nodes", title: "Scaling by nodes", label, axis }.figure()
 }
 
 /// Bandwidth by processes on each node.
 pub(crate) fn by_processes(runs: &[Run], measured: &Measured) -> Option<Figure> {
     let (label, axis) = ("processes_per_node", "processes per node");
-    figure(runs, measured, &Sweep { id: "processes", title: "Scaling by processes", label, axis })
+    Sweep { runs, measured, id: "processes", title: "Scaling by processes", label, axis }.figure()
 }
 
-fn figure(runs: &[Run], measured: &Measured, sweep: &Sweep) -> Option<Figure> {
-    let rows = measured.own();
-    // A number of servers is measured with several numbers of client nodes; the best one is its dot.
-    let along: &[&str] = if sweep.label == "servers" { &["servers", "nodes"] } else { &[sweep.label] };
-    let (series, choices) = pick(varying(&rows, along), 2);
-    let all = groups(&rows, &choices);
-    let panels: Vec<Panel> =
-        all.iter().filter_map(|group| panel(runs, measured, sweep, &series, &choices, group)).collect();
-    let table = Table::of(&rows, measured.unit);
-    let (id, title, caption) = (sweep.id, sweep.title.to_owned(), captioned(&rows, DOTS));
-    (!panels.is_empty()).then_some(Figure { id, title, caption, panels, table })
-}
+impl Sweep<'_> {
+    fn figure(&self) -> Option<Figure> {
+        let rows = self.measured.own();
+        // A number of servers is measured with several numbers of client nodes; the best one is its dot.
+        let along: &[&str] = if self.label == "servers" { &["servers", "nodes"] } else { &[self.label] };
+        let (series, choices) = pick(varying(&rows, along), 2);
+        let panels = Panel::all(&rows, &choices, self.measured.unit, |phase| self.plot(&series, phase));
+        let table = || Table::of(&rows, self.measured.unit);
+        Figure::new(self.id, self.title, captioned(&rows, DOTS), panels, table)
+    }
 
-fn panel(
-    runs: &[Run],
-    measured: &Measured,
-    sweep: &Sweep,
-    series: &[String],
-    choices: &[String],
-    group: &Group<'_>,
-) -> Option<Panel> {
-    let plots: Vec<Plot> = phases(&group.rows, measured.unit)
-        .iter()
-        .filter(|phase| numbers(&phase.rows, sweep.label).len() > 1)
-        .map(|phase| plot(runs, measured, sweep, series, phase))
-        .collect();
-    (!plots.is_empty()).then(|| Panel { choice: choice(choices, &group.values), plots })
-}
-
-fn plot(runs: &[Run], measured: &Measured, sweep: &Sweep, series: &[String], phase: &Phase<'_>) -> Plot {
-    let mut firsts: Vec<String> = Vec::new();
-    let mut dashes: Vec<usize> = Vec::new();
-    let lines = groups(&phase.rows, series).into_iter().map(|line| {
-        let first = line.values.first().cloned().unwrap_or_default();
-        let colour = firsts.iter().position(|known| *known == first).unwrap_or_else(|| {
-            firsts.push(first);
-            dashes.push(0);
-            firsts.len() - 1
+    fn plot(&self, series: &[String], phase: &Phase<'_>) -> Option<Plot> {
+        if numbers(&phase.rows, self.label).len() < 2 {
+            return None;
+        }
+        // The first values, each with the number of lines that have it.
+        let mut firsts: Vec<(String, usize)> = Vec::new();
+        let mut lines: Vec<Line> = Vec::new();
+        for (values, rows) in groups(&phase.rows, series) {
+            let first = values.into_iter().next().unwrap_or_default();
+            let colour = firsts.iter().position(|(known, _)| *known == first).unwrap_or_else(|| {
+                firsts.push((first, 0));
+                firsts.len() - 1
+            });
+            let (name, dash) = (title(rows[0], series), firsts[colour].1);
+            lines.push(Line { name, colour, dash, points: self.points(&rows) });
+            firsts[colour].1 += 1;
+        }
+        let ends = lines.iter().filter_map(|line| {
+            let (first, last) = (line.points.first()?, line.points.last()?);
+            Some(format!("{}: {:.0} at {}, {:.0} at {}", line.name, first.y, first.x, last.y, last.x))
         });
-        let dash = dashes[colour];
-        dashes[colour] += 1;
-        let points = points(runs, measured, sweep, &line.rows);
-        Line { name: title(line.rows[0], series), colour, dash, points }
-    });
-    let series: Vec<Line> = lines.collect();
-    let (x, y) = (sweep.axis.to_owned(), phase.unit.clone());
-    let alternative = alternative(&phase.title, sweep, &y, &series);
-    Plot { title: phase.title.clone(), alternative, shape: Shape::Lines { x, y, series } }
-}
+        let (x, y, ends) = (self.axis.to_owned(), phase.unit.clone(), ends.collect::<Vec<_>>().join("; "));
+        let alternative = format!("{} bandwidth in {y} by {x}. {ends}", phase.title);
+        Some(Plot { title: phase.title.clone(), alternative, shape: Shape::Lines { x, y, series: lines } })
+    }
 
-/// The points of a line. Of several points with the same x the highest counts.
-fn points(runs: &[Run], measured: &Measured, sweep: &Sweep, rows: &[&Row]) -> Vec<Point> {
-    let mut points: Vec<Point> = rows
-        .iter()
-        .filter_map(|row| {
-            let spread = row.spread(measured.unit);
+    /// The points of a line. Of several points with the same x the highest counts.
+    fn points(&self, rows: &[&Row]) -> Vec<Point> {
+        let point = |row: &&Row| {
+            let spread = row.spread(self.measured.unit);
             Some(Point {
-                x: row.number(sweep.label)?,
+                x: row.number(self.label)?,
                 y: spread.mean,
                 deviation: spread.deviation,
                 min: spread.min,
                 max: spread.max,
-                hollow: are_clients_few(row, runs[row.run].processors()),
+                hollow: are_clients_few(row, self.runs[row.run].processors()),
                 poor: row.is_overlap_poor(),
             })
-        })
-        .collect();
-    points.sort_by(|a, b| a.x.total_cmp(&b.x).then(b.y.total_cmp(&a.y)));
-    points.dedup_by(|one, before| one.x.total_cmp(&before.x).is_eq());
-    points
+        };
+        let mut points: Vec<Point> = rows.iter().filter_map(point).collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x).then(b.y.total_cmp(&a.y)));
+        points.dedup_by(|one, before| one.x.total_cmp(&before.x).is_eq());
+        points
+    }
 }
 
 /// Whether more clients might reach a higher bandwidth.
@@ -117,15 +104,6 @@ fn are_clients_few(row: &Row, processors: usize) -> bool {
         (_, _, Some(processes)) => processes < FEW * processors as f64,
         _ => false,
     }
-}
-
-fn alternative(phase: &str, sweep: &Sweep, unit: &str, lines: &[Line]) -> String {
-    let ends = lines.iter().filter_map(|line| {
-        let (first, last) = (line.points.first()?, line.points.last()?);
-        Some(format!("{}: {:.0} at {}, {:.0} at {}", line.name, first.y, first.x, last.y, last.x))
-    });
-    let ends: Vec<String> = ends.collect();
-    format!("{phase} bandwidth in {unit} by {}. {}", sweep.axis, ends.join("; "))
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! The shares of time: of the parts of operations, and of the calls of a workload.
 
-use serde_json::Value;
-
 use super::{
-    axes::{by_name, choice, groups, pick, title, varying, words},
+    axes::{groups, pick, title, varying},
     html::Table,
     measured::{Measured, Row},
     plot::{Bars, Figure, Panel, Plot, Shape},
 };
+use crate::harness::groups::grouped;
 
 /// The largest number of calls that are shown by name.
 const CALLS_MAX: usize = 9;
@@ -38,31 +37,28 @@ fn calls_of(row: &Row) -> Vec<(String, f64)> {
 }
 
 /// A bar of parts for each row.
-pub(crate) fn figure(id: &'static str, name: &str, caption: &str, parted: &[RowParts<'_>]) -> Option<Figure> {
+pub(crate) fn figure(
+    id: &'static str,
+    name: &'static str,
+    caption: &str,
+    parted: &[RowParts<'_>],
+) -> Option<Figure> {
     let rows: Vec<&Row> = parted.iter().map(|(row, _)| *row).collect();
-    if rows.is_empty() {
-        return None;
-    }
     let (categories, choices) = pick(varying(&rows, &[]), 3);
     let parts_of = |row: &Row| parted.iter().find(|(one, _)| std::ptr::eq(*one, row)).map(|(_, parts)| parts);
     let all = names_of(parted.iter().map(|(_, parts)| parts));
-    let panels = groups(&rows, &choices).into_iter().map(|group| {
-        let plots = by_name(&group.rows).into_iter().map(|(phase, rows)| {
+    let panel = |(values, rows): (Vec<String>, Vec<&Row>)| {
+        let plots = grouped(rows, |row| row.phase.as_str()).into_iter().map(|(phase, rows)| {
             let bars: Vec<(String, &Vec<(String, f64)>)> = groups(&rows, &categories)
                 .iter()
-                .filter_map(|case| Some((title(case.rows[0], &categories), parts_of(case.rows[0])?)))
+                .filter_map(|(_, rows)| Some((title(rows[0], &categories), parts_of(rows[0])?)))
                 .collect();
             plot(phase, &all, &bars)
         });
-        Panel { choice: choice(&choices, &group.values), plots: plots.collect() }
-    });
-    Some(Figure {
-        id,
-        title: name.to_owned(),
-        caption: caption.to_owned(),
-        panels: panels.collect(),
-        table: table(&rows, parted),
-    })
+        Panel::new(&choices, values, plots.collect())
+    };
+    let panels = groups(&rows, &choices).into_iter().filter_map(panel).collect();
+    Figure::new(id, name, caption.to_owned(), panels, || table(&rows, parted))
 }
 
 /// The names of all parts; the rest is last.
@@ -100,17 +96,13 @@ fn plot(phase: &str, all: &[&str], bars: &[(String, &Vec<(String, f64)>)]) -> Pl
 }
 
 fn table(rows: &[&Row], parted: &[RowParts<'_>]) -> Table {
-    let names = varying(rows, &[]);
-    let columns =
-        names.iter().map(|name| words(name)).chain(["phase", "part", "seconds", "%"].map(str::to_owned));
+    let names = &varying(rows, &[]);
     let rows = parted.iter().flat_map(|(row, parts)| {
         let all: f64 = parts.iter().map(|(_, seconds)| seconds).sum();
-        let names = &names;
         parts.iter().map(move |(part, seconds)| {
-            let labels = names.iter().map(|name| row.text(name)).chain([row.phase.clone(), part.clone()]);
             let percent = if all > 0.0 { 100.0 * seconds / all } else { 0.0 };
-            labels.map(Value::from).chain([(*seconds).into(), percent.into()]).collect()
+            row.cells(names).chain([part.clone().into(), (*seconds).into(), percent.into()]).collect()
         })
     });
-    Table { columns: columns.collect(), rows: rows.collect(), ..Table::default() }
+    Table::new(names, ["phase", "part", "seconds", "%"], rows.collect())
 }

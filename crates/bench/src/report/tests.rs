@@ -3,12 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{
-    compare, delays, heat,
+    bandwidth, compare, delays,
     measured::Measured,
-    plain,
     plot::{Bars, Cell, Figure, Line, Shape},
     sample::{fast, result, run, spread},
-    scaling, shares, sizes,
+    scaling, shares,
 };
 use crate::harness::spread::MIB;
 
@@ -38,7 +37,7 @@ fn a_heat_map_cell_has_mean_deviation_and_maximum_of_its_repetitions() {
     let mut results: Vec<Value> = (0..3).map(|case| fast(case, 0, "write", 5.0)).collect();
     results.extend([fast(3, 0, "write", 10.0), fast(3, 1, "write", 30.0)]);
     results[1]["is_overlap_poor"] = true.into();
-    let figure = heat::figure(&measured("field-io", &cases, &results)).unwrap();
+    let figure = bandwidth::heat(&measured("field-io", &cases, &results)).unwrap();
     let Shape::Heat { columns, rows, cells, unit, .. } = shapes(&figure)[0] else { panic!("no heat map") };
     assert_eq!((columns.join(" "), rows.join(" "), unit.as_str()), ("1 2".into(), "2 4".into(), "MiB/s"));
     let found = |cell: &Cell| (cell.column, cell.row, cell.mean, cell.deviation, cell.max, cell.poor);
@@ -79,7 +78,7 @@ fn each_size_has_a_bar_for_the_longest_run_of_each_class() {
     let cases =
         [case(2 << 20, "S1", 8), case(1 << 20, "S1", 8), case(1 << 20, "S1", 16), case(1 << 20, "SX", 16)];
     let results: Vec<Value> = (0..4).map(|number| fast(number, 0, "write", (number + 1) as f64)).collect();
-    let figure = sizes::figure(&measured("field-io", &cases, &results)).unwrap();
+    let figure = bandwidth::sizes(&measured("field-io", &cases, &results)).unwrap();
     let (categories, series) = bars(&figure);
     assert_eq!(categories, ["1 MiB", "2 MiB"]);
     let found: Vec<_> = series.iter().map(|one| (one.name.as_str(), one.values.clone())).collect();
@@ -152,7 +151,7 @@ fn a_limit_is_compared_with_any_workload_that_has_one() {
     assert_eq!(figure.table.columns[2..], ["Isotach", "limit", "Isotach / limit"]);
     let figures: Vec<f64> = figure.table.rows[0][2..].iter().filter_map(Value::as_f64).collect();
     assert_eq!((figure.table.rows.len(), figures), (1, vec![1.0, 4.0, 0.25]));
-    assert_eq!(shapes(&plain::figure(&measured).unwrap()).len(), 2, "what has no limit is shown as well");
+    assert_eq!(shapes(&bandwidth::plain(&measured).unwrap()).len(), 2, "what has no limit is shown as well");
 }
 
 #[test]
@@ -160,7 +159,7 @@ fn synchronous_bandwidth_is_shown_where_iterations_begin_together() {
     let fields = json!({"synchronous_bandwidth": 3.0 * MIB, "iteration_s": spread(1.0)});
     let columns = |workload| {
         let measured = measured(workload, &[json!({})], &[result(0, 0, "write", &fields)]);
-        plain::figure(&measured).unwrap().table.columns
+        bandwidth::plain(&measured).unwrap().table.columns
     };
     let synchronous = "synchronous MiB/s".to_owned();
     assert!(columns("ior").contains(&synchronous) && !columns("field-io").contains(&synchronous));

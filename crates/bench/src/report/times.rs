@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    axes::{choice, varying, words},
+    axes::varying,
     html::Table,
     measured::{Measured, Row, has_events, is_measured},
     plot::{Figure, Panel, Plot, Shape, TimeBar},
@@ -24,7 +24,6 @@ use crate::harness::{
 const PROCESSES_MAX: usize = 48;
 /// The largest number of bars of a case, approximately.
 const BARS_MAX: usize = 1500;
-/// The parts of an operation.
 const PARTS: [(&str, Moment, Moment); 3] = [
     ("open", Moment::OpenStart, Moment::OpenEnd),
     ("transfer", Moment::TransferStart, Moment::TransferEnd),
@@ -44,8 +43,8 @@ struct Lines {
     phases: Vec<String>,
     /// The lines of each process, by phase.
     processes: BTreeMap<u32, Vec<Line>>,
-    /// Seconds by phase and part.
-    parts: Vec<(String, [f64; 4])>,
+    /// Seconds by part of each phase.
+    parts: Vec<[f64; 4]>,
 }
 
 /// The line of a process in a phase. A bar has its start and end in nanoseconds and its number of operations.
@@ -92,14 +91,13 @@ fn read_run(run: &mut Run, rows: &[&Row]) -> Vec<Lines> {
 
 impl Lines {
     fn new(row: &Row, phases: Vec<String>) -> Self {
-        let parts = phases.iter().map(|phase| (phase.clone(), [0.0; 4])).collect();
+        let parts = vec![[0.0; 4]; phases.len()];
         Self { row: row.clone(), phases, processes: BTreeMap::new(), parts }
     }
 
     fn take(&mut self, phase: usize, entry: &LogEntry) {
         let operations = &entry.log.operations;
-        let sums = &mut self.parts[phase].1;
-        operations.iter().for_each(|one| add_parts(sums, one));
+        operations.iter().for_each(|one| add_parts(&mut self.parts[phase], one));
         let all =
             self.row.number("nodes").unwrap_or(1.0) * self.row.number("processes_per_node").unwrap_or(1.0);
         let shown = (all as usize).clamp(1, PROCESSES_MAX);
@@ -172,7 +170,7 @@ fn add_parts(sums: &mut [f64; 4], one: &Operation) {
 
 fn shares_of(cases: &[Lines]) -> Option<Figure> {
     let of_phase = cases.iter().flat_map(|case| {
-        case.parts.iter().map(|(phase, sums)| {
+        case.phases.iter().zip(&case.parts).map(|(phase, sums)| {
             let names = PARTS.map(|(name, _, _)| name).into_iter().chain(["other"]).map(str::to_owned);
             (Row { phase: phase.clone(), ..case.row.clone() }, names.zip(*sums).collect::<Vec<_>>())
         })
@@ -186,21 +184,13 @@ fn shares_of(cases: &[Lines]) -> Option<Figure> {
 fn lines_of(cases: &[Lines]) -> Option<Figure> {
     let rows: Vec<&Row> = cases.iter().map(|case| &case.row).collect();
     let names = varying(&rows, &[]);
-    let panels: Vec<Panel> = cases
-        .iter()
-        .map(|case| {
-            let values: Vec<String> = names.iter().map(|name| case.row.text(name)).collect();
-            let plots = case.together().iter().map(|(start, phases)| plot(case, *start, phases)).collect();
-            Panel { choice: choice(&names, &values), plots }
-        })
-        .collect();
-    (!panels.is_empty()).then(|| Figure {
-        id: "times",
-        title: "Time lines of the processes".to_owned(),
-        caption: LINES.to_owned(),
-        panels,
-        table: table(cases, &names),
-    })
+    let panel = |case: &Lines| {
+        let values = names.iter().map(|name| case.row.text(name)).collect();
+        let plots = case.together().iter().map(|(start, phases)| plot(case, *start, phases)).collect();
+        Panel::new(&names, values, plots)
+    };
+    let panels = cases.iter().filter_map(panel).collect();
+    Figure::new("times", "Time lines of the processes", LINES.to_owned(), panels, || table(cases, &names))
 }
 
 fn plot(case: &Lines, start: i64, phases: &[usize]) -> Plot {
@@ -226,7 +216,6 @@ fn plot(case: &Lines, start: i64, phases: &[usize]) -> Plot {
 /// A row for each shown process and each phase.
 fn table(cases: &[Lines], names: &[String]) -> Table {
     let columns = ["process", "phase", "operations", "first start ms", "last end ms", "busy ms"];
-    let columns = names.iter().map(|name| words(name)).chain(columns.map(str::to_owned)).collect();
     let mut rows = Vec::new();
     for case in cases {
         for (start, phases) in case.together() {
@@ -236,7 +225,7 @@ fn table(cases: &[Lines], names: &[String]) -> Table {
             }
         }
     }
-    Table { columns, rows, ..Table::default() }
+    Table::new(names, columns, rows)
 }
 
 fn table_row(case: &Lines, names: &[String], start: i64, process: u32, line: &Line) -> Vec<Value> {
