@@ -6,16 +6,14 @@
 
 mod file;
 mod notes;
-mod reading;
 mod recorder;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use file::EventsFile;
+pub(crate) use file::{EventsFile, read_events};
 #[cfg(test)]
 pub(crate) use notes::Profile;
 pub(crate) use notes::{CallTime, Calls, Mark, Marked, Notes};
-pub(crate) use reading::read_events;
 pub(crate) use recorder::{Clock, Recorder, Timer};
 
 /// The moments of an operation, in order.
@@ -46,7 +44,7 @@ impl Moment {
 }
 
 /// One operation: the write or read of a field or a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Operation {
     /// The number of its iteration within process and phase, from 0. An iteration has one operation or several.
     pub(crate) iteration: u64,
@@ -70,9 +68,7 @@ impl Operation {
 /// The log of one process in one phase. A process may be released to the same phase in several rounds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ProcessLog {
-    /// The start of the process.
     pub(crate) execution_start: i64,
-    /// The end of the phase.
     pub(crate) execution_end: i64,
     pub(crate) operations: Vec<Operation>,
     /// The number of the first operation of each round after the first.
