@@ -14,7 +14,7 @@ use crate::{
         driver::Terminal,
         launcher::{self, Process, Task},
         output::print_line,
-        study::{self, Cleaned},
+        study::{self, Cleaned, Work, run_process},
     },
     peers::{self, PeersArgs},
     workloads::{
@@ -99,16 +99,11 @@ struct CleanArgs {
 /// # Errors
 /// [`Error`]: what a store, the file system or a process reports, or a figure that would be of wrong data.
 pub fn run(args: &BenchArgs, registry: &Registry) -> Result<()> {
+    // Not locked: a node writes messages from several threads.
+    let out = &mut io::stdout();
     match &args.command {
-        // These lock standard output for each message, from several threads.
-        Some(Command::Node) => return launcher::run_node(),
-        Some(Command::Process) => {
-            return launcher::run_process(|process, task| run_task(process, task, registry));
-        }
-        _ => {}
-    }
-    let out = &mut io::stdout().lock();
-    match &args.command {
+        Some(Command::Node) => launcher::run_node(),
+        Some(Command::Process) => launcher::run_process(|process, task| run_task(process, task, registry)),
         None => suite::run(&args.suite, out),
         Some(Command::Store(suite)) => suite::run(suite, out),
         Some(Command::Client(client)) => client::run(client, registry, &mut Terminal(out)),
@@ -123,7 +118,6 @@ pub fn run(args: &BenchArgs, registry: &Registry) -> Result<()> {
         Some(Command::Hammer(args)) => hammer::run(args, registry, out),
         Some(Command::Operational(args)) => operational::run(args, registry, out),
         Some(Command::Clean(args)) => clean(args, registry, out),
-        Some(Command::Node | Command::Process) => Ok(()),
     }
 }
 
@@ -132,11 +126,11 @@ fn run_task(process: &mut Process, task: Task, registry: &Registry) -> Result<()
         client::NAME => client::run(&task.input()?, registry, process),
         plain::NAME => plain::run(&task.input()?, process),
         entries::NAME => entries::open(&task.input()?, registry, process),
-        field_io::NAME => field_io::run_process(&task.input()?, process, registry),
-        ior::NAME => ior::run_process(&task.input()?, process, registry),
-        hammer::NAME => hammer::run_process(&task.input()?, process, registry),
-        operational::NAME => operational::run_process(&task.input()?, process, registry),
-        kernels::NAME => kernels::run_process(&task.input()?, process, registry),
+        field_io::Run::NAME => run_process::<field_io::Run>(process, task, registry),
+        ior::Test::NAME => run_process::<ior::Test>(process, task, registry),
+        hammer::Run::NAME => run_process::<hammer::Run>(process, task, registry),
+        operational::Run::NAME => run_process::<operational::Run>(process, task, registry),
+        kernels::Run::NAME => run_process::<kernels::Run>(process, task, registry),
         other => Err(Error::invalid(format!("a task of {other}"), "a workload of this program")),
     }
 }

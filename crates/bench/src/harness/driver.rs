@@ -16,7 +16,6 @@ use crate::{
     harness::{output::json, usage::Usage},
 };
 
-/// A line with which a process reports that it is ready.
 const READY: &str = "READY";
 
 /// The driver, as a process sees it.
@@ -41,20 +40,24 @@ impl<W: Write> Driver for Terminal<'_, W> {
     }
 
     fn stop_signal(&mut self) -> Result<Arc<AtomicBool>> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let signal = Arc::clone(&stop);
-        // A thread that waits for input holds nothing, and ends with the process.
-        std::thread::spawn(move || {
-            let _ = read_line();
-            signal.store(true, Ordering::Relaxed);
-        });
-        Ok(stop)
+        Ok(flag_after(|| drop(read_line())))
     }
 
     fn report(&mut self, usage: &Usage) -> Result<()> {
         let line = json(usage)?;
         writeln!(self.0, "{line}").and_then(|()| self.0.flush()).map_err(Error::pipe("print figures"))
     }
+}
+
+/// A flag that becomes true when `wait` returns. A thread that waits for input holds nothing, and ends with the process.
+pub(super) fn flag_after(wait: impl FnOnce() + Send + 'static) -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let signal = Arc::clone(&stop);
+    std::thread::spawn(move || {
+        wait();
+        signal.store(true, Ordering::Relaxed);
+    });
+    stop
 }
 
 fn read_line() -> Result<usize> {

@@ -1,6 +1,7 @@
 //! Folders to measure in: their file system, its free space, and memory for what will be written there.
 
 use std::{
+    fs,
     io::{self, ErrorKind, Write},
     path::{Path, PathBuf},
 };
@@ -26,6 +27,12 @@ pub(crate) fn given_or_default(given: &[PathBuf]) -> Result<Vec<PathBuf>> {
 pub(crate) fn scratch(parent: &Path) -> Result<TempDir> {
     let made = tempfile::Builder::new().prefix("isotach-bench-").tempdir_in(parent);
     made.map_err(Error::io("make a folder in", parent))
+}
+
+pub(crate) fn create_folders<const N: usize>(parent: &Path, names: [&str; N]) -> Result<[PathBuf; N]> {
+    let paths = names.map(|name| parent.join(name));
+    paths.iter().try_for_each(|path| fs::create_dir(path).map_err(Error::io("create", path)))?;
+    Ok(paths)
 }
 
 /// The kind of file system of a folder.

@@ -20,12 +20,11 @@ impl Machine {
     pub(crate) fn this() -> Self {
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let first = |text: String| text.split_ascii_whitespace().next().unwrap_or_default().to_owned();
-        let memory: u64 = value_of(&read("/proc/meminfo"), "MemTotal").parse().unwrap_or_default();
         Self {
             isotach: env!("CARGO_PKG_VERSION"),
             cpu: value_of(&read("/proc/cpuinfo"), "model name"),
             cpus: std::thread::available_parallelism().map_or(0, usize::from),
-            memory_gib: memory.div_ceil(1 << 20),
+            memory_gib: read_kb("/proc/meminfo", "MemTotal").div_ceil(1 << 20),
             kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
             load: first(read("/proc/loadavg")),
         }
@@ -41,8 +40,12 @@ impl Machine {
 
 /// Bytes of memory that can be allocated without swapping.
 pub(crate) fn memory_available() -> u64 {
-    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    value_of(&text, "MemAvailable").parse::<u64>().unwrap_or(0) << 10
+    read_kb("/proc/meminfo", "MemAvailable") << 10
+}
+
+/// A value in a file of the kernel, in kB; 0 if it is not there.
+pub(super) fn read_kb(path: &str, name: &str) -> u64 {
+    value_of(&fs::read_to_string(path).unwrap_or_default(), name).parse().unwrap_or_default()
 }
 
 /// The value of a `name : value kB` line.

@@ -1,8 +1,11 @@
 //! Measurements of processes that measure themselves, and the medians of their repetitions.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use crate::harness::{
+    groups::grouped,
     metrics::OVERLAP_MIN,
     output::{short, size_text},
     spread::{MIB, median},
@@ -12,34 +15,46 @@ use crate::harness::{
 /// The shortest processor time, in seconds, with a figure of the kernel's share, which is counted in ticks of 10 ms.
 const SHARE_MIN: f64 = 0.2;
 
+/// A participant of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Peer {
+    Limit,
+    Isotach,
+    FdbTuned,
+    Fdb,
+    FdbHammer,
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Limit => "limit",
+            Self::Isotach => "Isotach",
+            Self::FdbTuned => "FDB tuned",
+            Self::Fdb => "FDB",
+            Self::FdbHammer => "fdb-hammer",
+        })
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Measurement {
+    /// Whose it is, in a comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) peer: Option<Peer>,
     /// The operation: `archive`, `retrieve`, `list` ...
     pub(crate) what: &'static str,
-    /// The kind of file system, and the folder.
-    pub(crate) place: String,
-    /// Bytes per field.
-    pub(crate) size: usize,
-    /// Whether each flush waited for the device.
-    pub(crate) sync: bool,
-    pub(crate) procs: usize,
-    /// The processes that archived the fields: more than `procs` where not all of them take part.
-    pub(crate) archived_by: usize,
-    pub(crate) repetition: u32,
-    pub(crate) fields: u64,
-    pub(crate) bytes: u64,
-    pub(crate) seconds: f64,
+    #[serde(flatten)]
+    pub(crate) case: Case,
+    #[serde(flatten)]
+    pub(crate) total: Total,
     pub(crate) fields_per_s: f64,
     pub(crate) mib_per_s: f64,
     pub(crate) cpu_us_per_field: f64,
     /// The part of `cpu_us_per_field` in the kernel; none for a short run.
     pub(crate) system_us_per_field: Option<f64>,
     pub(crate) first_ms: f64,
-    /// Seconds of closing after `seconds`, of the process that took longest.
-    pub(crate) close_s: f64,
-    /// From the start of the first process to the end of the last, where `seconds` is what processes report themselves.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) lifetime_s: Option<f64>,
     /// The part of the time in which all processes were at work.
     pub(crate) overlap: f64,
     /// Peak resident memory of the largest process.
@@ -51,13 +66,17 @@ pub(crate) struct Measurement {
 }
 
 /// The parameters of a measurement.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Case {
+    /// The kind of file system, and the folder.
     pub(crate) place: String,
+    /// Bytes per field.
     pub(crate) size: usize,
+    /// Whether each flush waited for the device.
     pub(crate) sync: bool,
     pub(crate) repetition: u32,
     /// The processes that archive the fields; a measurement may use fewer.
+    #[serde(rename = "archived_by")]
     pub(crate) procs: usize,
 }
 
@@ -67,23 +86,15 @@ impl Measurement {
         let mib_per_s = total.bytes as f64 / total.seconds / MIB;
         let limit_mib_per_s = limit.map(|limit| limit.mib_per_s);
         Self {
+            peer: None,
             what,
-            place: case.place.clone(),
-            size: case.size,
-            sync: case.sync,
-            procs: total.procs,
-            archived_by: case.procs,
-            repetition: case.repetition,
-            fields: total.fields,
-            bytes: total.bytes,
-            seconds: total.seconds,
+            case: case.clone(),
+            total: *total,
             fields_per_s: total.fields as f64 / total.seconds,
             mib_per_s,
             cpu_us_per_field: per_field(total.user + total.sys),
             system_us_per_field: (total.user + total.sys >= SHARE_MIN).then(|| per_field(total.sys)),
             first_ms: total.first_s * 1e3,
-            close_s: total.close_s,
-            lifetime_s: total.lifetime_s,
             overlap: total.overlap(),
             rss_mib: total.rss_kb as f64 / 1024.0,
             limit_mib_per_s,
@@ -92,46 +103,43 @@ impl Measurement {
         }
     }
 
+    /// Whether it is one half of readers beside as many writers.
+    pub(crate) fn is_beside(&self) -> bool {
+        self.what.contains(" beside ")
+    }
+
     /// Whether its processes did not overlap well.
     pub(crate) fn is_overlap_poor(&self) -> bool {
         self.overlap < OVERLAP_MIN
     }
 
-    /// Whether both are of the same operation, size and processes.
-    pub(crate) fn is_same_row(&self, other: &Self) -> bool {
-        let row = |one: &Self| (one.what, one.size, one.procs, one.archived_by);
-        row(self) == row(other)
+    /// Operation, size and processes, by which a table has its rows.
+    pub(crate) fn row(&self) -> (&'static str, usize, usize, usize) {
+        (self.what, self.case.size, self.total.procs, self.case.procs)
     }
 
     /// One line about a measurement that is done.
     pub(crate) fn progress(&self, repetitions: u32) -> String {
         let ratio = self.ratio.map_or(String::new(), |ratio| format!(", {ratio:.2} of plain"));
-        let (size, rate, fields) = (size_text(self.size), short(self.mib_per_s), short(self.fields_per_s));
-        let Self { repetition, place, what, procs, .. } = self;
+        let Case { place, size, repetition, .. } = &self.case;
+        let (size, rate, fields) = (size_text(*size), short(self.mib_per_s), short(self.fields_per_s));
+        let (what, procs) = (self.what, self.total.procs);
         format!(
             "[{repetition}/{repetitions}] {place} {what} {size} x{procs}: {rate} MiB/s, {fields} fields/s{ratio}"
         )
     }
 }
 
-/// The repetitions of one measurement.
 #[derive(Debug)]
 pub(crate) struct Repetitions<'a>(Vec<&'a Measurement>);
 
 impl<'a> Repetitions<'a> {
     /// Measurements grouped by case, in the order of their first repetition.
     pub(crate) fn group(all: impl IntoIterator<Item = &'a Measurement>) -> Vec<Self> {
-        let mut groups: Vec<Self> = Vec::new();
-        for one in all {
-            match groups
-                .iter_mut()
-                .find(|group| group.first().place == one.place && group.first().is_same_row(one))
-            {
-                Some(group) => group.0.push(one),
-                None => groups.push(Self(vec![one])),
-            }
-        }
-        groups
+        grouped(all, |one| (one.case.place.as_str(), one.row()))
+            .into_iter()
+            .map(|(_, all)| Self(all))
+            .collect()
     }
 
     /// The first one, for what they have in common.
@@ -184,7 +192,7 @@ pub(crate) mod tests {
         let own = measurement("archive", 2.0, Some(&limit));
         assert_eq!((own.mib_per_s, own.fields_per_s, own.ratio), (500.0, 500.0, Some(0.5)));
         assert_eq!(
-            (own.close_s, own.is_limit_overlap_poor, limit.is_limit_overlap_poor),
+            (own.total.close_s, own.is_limit_overlap_poor, limit.is_limit_overlap_poor),
             (0.25, Some(false), None)
         );
         let apart = Measurement { overlap: 0.5, ..limit };

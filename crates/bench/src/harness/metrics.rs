@@ -25,7 +25,7 @@ use crate::harness::{
 pub(crate) const OVERLAP_MIN: f64 = 0.75;
 
 /// The figures of a phase. Times in seconds, bandwidths in bytes per second.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Figures {
     pub(crate) processes: usize,
     pub(crate) operations: u64,
@@ -53,23 +53,15 @@ pub(crate) struct Figures {
 impl Figures {
     /// The figures of processes that record no single operations, so there is no synchronous bandwidth.
     pub(crate) fn of_total(total: &Total) -> Self {
-        let none = Spread::default();
         Self {
             processes: total.procs,
             operations: total.fields,
             bytes: total.bytes,
-            wrong: 0,
             total_s: total.seconds,
             global_timing_bandwidth: total.bytes as f64 / total.seconds,
-            synchronous_bandwidth: 0.0,
-            iteration_s: none,
-            latency_s: none,
-            open_s: none,
-            transfer_s: none,
-            close_s: none,
-            start_delay_s: none,
             overlap: total.overlap(),
             is_overlap_poor: total.overlap() < OVERLAP_MIN,
+            ..Self::default()
         }
     }
 }
@@ -121,42 +113,34 @@ pub(crate) fn figures(logs: &[&ProcessLog], together: ReleasedTogether<'_>) -> O
     let working: Vec<&ProcessLog> = logs.iter().copied().filter(|log| !log.operations.is_empty()).collect();
     let all: Vec<&Operation> = working.iter().flat_map(|log| &log.operations).collect();
     let total = Span::of(all.iter().copied())?;
-    let mut iterations: BTreeMap<u64, Vec<&Operation>> = BTreeMap::new();
-    all.iter().for_each(|one| iterations.entry(one.iteration).or_default().push(one));
-    let bytes_of = |operations: &[&Operation]| operations.iter().map(|one| one.bytes).sum::<u64>() as f64;
-    let walls: Vec<(f64, f64)> = iterations
-        .values()
-        .filter_map(|of_one| Some((bytes_of(of_one), Span::of(of_one.iter().copied())?.seconds())))
-        .collect();
+    let iterations = iterations(&working);
+    let bandwidths = iterations.iter().map(|one| one.bytes as f64 / one.total_s);
+    let bytes = all.iter().map(|one| one.bytes).sum::<u64>();
     let spread = |start: Moment, end: Moment| {
         let done = all.iter().filter(|one| one.at(start) != 0);
         Spread::of(done.map(|one| seconds(one.at(start), one.at(end))).collect())
     };
+    let began = working.iter().filter_map(|log| Span::of_round(log, 0));
+    // By the clock of another node a process may have begun before its release.
+    let delays = began.map(|span| seconds(together.released, span.start).max(0.0));
     let overlap = overlap(together.logs);
     Some(Figures {
         processes: working.len(),
         operations: all.len() as u64,
-        bytes: all.iter().map(|one| one.bytes).sum(),
+        bytes,
         wrong: all.iter().filter(|one| one.wrong).count() as u64,
         total_s: total.seconds(),
-        global_timing_bandwidth: bytes_of(&all) / total.seconds(),
-        synchronous_bandwidth: walls.iter().map(|(bytes, wall)| bytes / wall).sum::<f64>()
-            / walls.len() as f64,
-        iteration_s: Spread::of(walls.iter().map(|(_, wall)| *wall).collect()),
+        global_timing_bandwidth: bytes as f64 / total.seconds(),
+        synchronous_bandwidth: bandwidths.sum::<f64>() / iterations.len() as f64,
+        iteration_s: Spread::of(iterations.iter().map(|one| one.total_s).collect()),
         latency_s: spread(Moment::IoStart, Moment::IoEnd),
         open_s: spread(Moment::OpenStart, Moment::OpenEnd),
         transfer_s: spread(Moment::TransferStart, Moment::TransferEnd),
         close_s: spread(Moment::CloseStart, Moment::CloseEnd),
-        start_delay_s: Spread::of(start_delays(&working, together.released)),
+        start_delay_s: Spread::of(delays.collect()),
         overlap,
         is_overlap_poor: overlap < OVERLAP_MIN,
     })
-}
-
-/// The seconds until each process began. By the clock of another node it may have begun before its release.
-fn start_delays(working: &[&ProcessLog], released: i64) -> Vec<f64> {
-    let spans = working.iter().filter_map(|log| Span::of_round(log, 0));
-    spans.map(|span| seconds(released, span.start).max(0.0)).collect()
 }
 
 /// The figures of one iteration. Times in seconds, each from the first start to the last end over all processes.

@@ -1,4 +1,4 @@
-//! Bytes that a device cannot compress.
+//! The bytes of fields: noise that a device cannot compress, with a stamp at both ends.
 
 /// Bytes without a pattern, the same each time: the output of the generator SplitMix64.
 pub(crate) fn block(size: usize) -> Vec<u8> {
@@ -11,6 +11,20 @@ pub(crate) fn block(size: usize) -> Vec<u8> {
         word.copy_from_slice(&(mixed ^ (mixed >> 31)).to_le_bytes()[..word.len()]);
     }
     bytes
+}
+
+/// Writes a stamp to both ends of bytes: numbers in little-endian order.
+pub(crate) fn stamp_ends(bytes: &mut [u8], stamp: &[u8]) {
+    bytes[..stamp.len()].copy_from_slice(stamp);
+    let end = bytes.len() - stamp.len();
+    bytes[end..].copy_from_slice(stamp);
+}
+
+/// Four numbers as a stamp.
+pub(crate) fn stamp_of(parts: [u32; 4]) -> [u8; 16] {
+    let mut stamp = [0; 16];
+    stamp.chunks_exact_mut(4).zip(parts).for_each(|(at, part)| at.copy_from_slice(&part.to_le_bytes()));
+    stamp
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ use rustix::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::machine::read_kb;
+
 /// The measurement of one process. Drivers recognise its line of JSON by the beginning, `{"t0"`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Usage {
@@ -28,23 +30,29 @@ pub(crate) struct Usage {
 }
 
 /// The sum of the measurements of several processes, from the first start to the last end.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Total {
     pub(crate) procs: usize,
     pub(crate) seconds: f64,
     /// Seconds for which all processes were at work.
+    #[serde(skip)]
     pub(crate) together_s: f64,
+    #[serde(skip)]
     pub(crate) user: f64,
+    #[serde(skip)]
     pub(crate) sys: f64,
     /// Of the process with the largest peak.
+    #[serde(skip)]
     pub(crate) rss_kb: u64,
     pub(crate) fields: u64,
     pub(crate) bytes: u64,
     /// Of the process that waited longest for its first field.
+    #[serde(skip)]
     pub(crate) first_s: f64,
     /// Of the process that took longest to close, which is not in `seconds`.
     pub(crate) close_s: f64,
     /// From the start of the first process to the end of the last, where `seconds` is what processes report themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lifetime_s: Option<f64>,
 }
 
@@ -105,7 +113,8 @@ impl Watch {
         (self.usage.user, self.usage.sys) = (spent.user.as_secs_f64(), spent.sys.as_secs_f64());
         close();
         self.usage.close_s = seconds(ClockId::Monotonic) - self.usage.t1;
-        self.usage.rss_kb = peak_memory_kb();
+        // That of getrusage would include the peak of the parent before exec.
+        self.usage.rss_kb = read_kb("/proc/self/status", "VmHWM");
         self.usage
     }
 }
@@ -151,17 +160,6 @@ fn ticks(stat: &str) -> Option<(u64, u64)> {
     // After the name come the state and the fields from number 4 on; user and system time are numbers 14 and 15.
     let mut fields = after.split_ascii_whitespace().skip(11);
     Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
-}
-
-/// The peak resident memory. That of getrusage would include the peak of the parent before exec.
-fn peak_memory_kb() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    high_water_kb(&status).unwrap_or_default()
-}
-
-fn high_water_kb(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::{
     env,
     fs::{self, File},
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     thread,
     time::Instant,
 };
@@ -19,13 +19,14 @@ use super::setup::{SCHEMA, Setting, configuration, environment, one_line, variab
 use crate::{
     Error, Result,
     harness::{
+        folders::create_folders,
         launcher::{COMMAND, cpus, this_program},
         usage::Total,
     },
     workloads::{
         ensemble::FIELDS_PER_STEP,
-        forecast::{Forecast, ForecastArgs, Keys, Message},
-        load::Load,
+        forecast,
+        load::{Load, store},
     },
 };
 
@@ -33,6 +34,7 @@ use crate::{
 const PARAMS: u32 = 5;
 const LEVELS: u32 = FIELDS_PER_STEP as u32 / PARAMS;
 const PROGRAM: &str = "fdb-hammer";
+const TEMPLATE: &str = "template.grib2";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
@@ -49,7 +51,6 @@ impl Action {
     }
 }
 
-/// Runs `bench hammer` in a folder.
 pub(super) fn hammer(action: Action, folder: &Path, load: &Load, sync: bool) -> Result<Total> {
     let (action, record) = match action {
         Action::Write => (["--write", "--keep"].as_slice(), "written"),
@@ -57,7 +58,7 @@ pub(super) fn hammer(action: Action, folder: &Path, load: &Load, sync: bool) -> 
         Action::Read => (["--read", "--one-by-one"].as_slice(), "read"),
     };
     let mut command = this_program()?;
-    let pool = format!("posix:{}{}", folder.join("store").display(), if sync { "" } else { "?sync=no" });
+    let pool = store(&folder.join("store"), sync);
     command.args([COMMAND, "hammer", "--json", "--repetitions=1", "--pool", &pool, "--out"]);
     command
         .arg(folder.join(record))
@@ -71,8 +72,7 @@ pub(super) fn hammer(action: Action, folder: &Path, load: &Load, sync: bool) -> 
         let how = format!("ended with {}: {}", output.status, error.trim());
         return Err(Error::Worker { command: "hammer".to_owned(), how });
     };
-    let times = Times { seconds: total_s, together_s: overlap * total_s, lifetime_s: None };
-    Ok(times.total(load.procs, bytes / load.size as u64, bytes))
+    Ok(total(load.procs, [total_s, overlap * total_s], bytes / load.size as u64, bytes))
 }
 
 /// The figures of `bench hammer` that are read.
@@ -93,21 +93,10 @@ fn shape(load: &Load) -> [String; 4] {
     ]
 }
 
-/// The times of the processes of a hammer.
-#[derive(Debug, Clone, Copy)]
-struct Times {
-    seconds: f64,
-    together_s: f64,
-    lifetime_s: Option<f64>,
-}
-
-impl Times {
-    /// A total without processor time and memory, which neither hammer reports.
-    fn total(self, procs: usize, fields: u64, bytes: u64) -> Total {
-        let (Self { seconds, together_s, lifetime_s }, rss_kb) = (self, 0);
-        let [user, sys, first_s, close_s] = [f64::NAN; 4];
-        Total { procs, seconds, together_s, user, sys, rss_kb, fields, bytes, first_s, close_s, lifetime_s }
-    }
+/// The total of processes that worked so many seconds in all, and together. Neither hammer reports processor time and memory.
+fn total(procs: usize, [seconds, together_s]: [f64; 2], fields: u64, bytes: u64) -> Total {
+    let ([user, sys, first_s, close_s], rss_kb, lifetime_s) = ([f64::NAN; 4], 0, None);
+    Total { procs, seconds, together_s, user, sys, rss_kb, fields, bytes, first_s, close_s, lifetime_s }
 }
 
 #[derive(Debug)]
@@ -149,40 +138,38 @@ impl FdbHammer {
 
     /// Writes or reads in a folder with the processes of a load.
     pub(super) fn run(&self, action: Action, folder: &Path, load: &Load, sync: bool) -> Result<Total> {
-        let template = folder.join("template.grib2");
         if action == Action::Write {
-            prepare(folder, &template, load.size)?;
+            prepare(folder, load.size)?;
         }
         let sockets = cpus::sockets();
         let one = |process: usize| -> Result<Done> {
             // Each process inherits the processor of its thread, so that it is bound as those of `bench hammer` are.
             cpus::cpu_of(&sockets, process).into_iter().for_each(cpus::bind);
-            self.start(action, folder, &template, load, sync, process)?.finish(action)
+            self.run_one(action, folder, load, sync, process)
         };
         let done = thread::scope(|scope| {
             let threads: Vec<_> = (0..load.procs).map(|process| scope.spawn(move || one(process))).collect();
-            threads
-                .into_iter()
-                .map(|thread| thread.join().unwrap_or_else(|_| Err(lost())))
-                .collect::<Result<Vec<_>>>()
+            let lost = |_| Err(failed("was lost".to_owned()));
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(lost)).collect::<Result<Vec<_>>>()
         })?;
-        let (fields, bytes) =
-            (done.iter().map(|one| one.fields).sum(), done.iter().map(|one| one.bytes).sum());
-        if bytes != load.bytes() {
-            return Err(Error::wrong(format!("{bytes} bytes of {PROGRAM}"), format!("{}", load.bytes())));
+        let total = total_of(&done);
+        if total.bytes != load.bytes() {
+            return Err(Error::wrong(
+                format!("{} bytes of {PROGRAM}", total.bytes),
+                load.bytes().to_string(),
+            ));
         }
-        Ok(times(&done).total(load.procs, fields, bytes))
+        Ok(total)
     }
 
-    fn start(
+    fn run_one(
         &self,
         action: Action,
         folder: &Path,
-        template: &Path,
         load: &Load,
         sync: bool,
         process: usize,
-    ) -> Result<Running> {
+    ) -> Result<Done> {
         let output = folder.join(format!("output-{process}"));
         let file = File::create(&output).map_err(Error::io("create", &output))?;
         let errors = file.try_clone().map_err(Error::io("create", &output))?;
@@ -196,64 +183,46 @@ impl FdbHammer {
         if action == Action::Read {
             command.arg("--read");
         }
-        let command = command.arg(template).stdin(Stdio::null()).stdout(file).stderr(errors);
+        command.arg(folder.join(TEMPLATE)).stdin(Stdio::null()).stdout(file).stderr(errors);
         let started = Instant::now();
-        let child = command.spawn().map_err(Error::io("start", &self.program))?;
-        Ok(Running { child, output, started })
+        let status = command.status().map_err(Error::io("run", &self.program))?;
+        let lifetime = (started, Instant::now());
+        let output = fs::read(&output).map_err(Error::io("read", &output))?;
+        let output = String::from_utf8_lossy(&output);
+        figures(action, &output, lifetime).filter(|_| status.success()).ok_or_else(|| {
+            let lines: Vec<&str> = output.lines().collect();
+            let last = lines[lines.len().saturating_sub(3)..].join("; ");
+            failed(format!("ended with {status}: {last}"))
+        })
     }
 }
 
-fn lost() -> Error {
-    Error::Worker { command: PROGRAM.to_owned(), how: "was lost".to_owned() }
+fn failed(how: String) -> Error {
+    Error::Worker { command: PROGRAM.to_owned(), how }
 }
 
-/// The longest time that a process reports. None reports when it began working, so the overlap is that of their lifetimes.
-fn times(done: &[Done]) -> Times {
+/// The sum of processes, with the longest time that one reports. None reports when it began working, so the overlap is that of
+/// their lifetimes.
+fn total_of(done: &[Done]) -> Total {
     let seconds = done.iter().map(|one| one.seconds).fold(0.0, f64::max);
     let (starts, ends) = (|| done.iter().map(|one| one.started), || done.iter().map(|one| one.ended));
     let between = |from: Option<Instant>, to: Option<Instant>| {
         from.zip(to).map_or(0.0, |(from, to)| to.saturating_duration_since(from).as_secs_f64())
     };
     let lifetime_s = between(starts().min(), ends().max());
-    let together_s = between(starts().max(), ends().min());
-    Times { seconds, together_s: seconds * together_s / lifetime_s, lifetime_s: Some(lifetime_s) }
+    let together_s = seconds * between(starts().max(), ends().min()) / lifetime_s;
+    let (fields, bytes) = (done.iter().map(|one| one.fields).sum(), done.iter().map(|one| one.bytes).sum());
+    let total = total(done.len(), [seconds, together_s], fields, bytes);
+    Total { lifetime_s: Some(lifetime_s), ..total }
 }
 
 /// Creates home, root and template of fdb-hammer.
-fn prepare(folder: &Path, template: &Path, size: usize) -> Result<()> {
-    let [home, root] = ["home", "fdb"].map(|name| folder.join(name));
-    for folder in [&home, &root] {
-        fs::create_dir(folder).map_err(Error::io("create", folder))?;
-    }
+fn prepare(folder: &Path, size: usize) -> Result<()> {
+    let [home, root] = create_folders(folder, ["home", "fdb"])?;
     let write = |path: &Path, bytes: &[u8]| fs::write(path, bytes).map_err(Error::io("write", path));
     write(&home.join("schema"), SCHEMA.as_bytes())?;
     write(&folder.join("fdb.yaml"), configuration(&home, &root).to_string().as_bytes())?;
-    write(template, &message(size)?)
-}
-
-/// A message from the built-in template.
-fn message(size: usize) -> Result<Vec<u8>> {
-    let args = ForecastArgs {
-        template: None,
-        nsteps: 1,
-        step: 0,
-        nensembles: 1,
-        number: 1,
-        nlevels: 1,
-        level: 1,
-        levels: Vec::new(),
-        nparams: 1,
-        class: None,
-        expver: None,
-        sizes: vec![size],
-    };
-    let mut bytes = Vec::new();
-    for forecast in Forecast::all(&args)? {
-        for field in Keys::new(&forecast.key, &forecast.shape)?.fields(1, 0) {
-            bytes = Message::new(&forecast.template).of(&field).to_vec();
-        }
-    }
-    Ok(bytes)
+    write(&folder.join(TEMPLATE), &forecast::message(size)?)
 }
 
 /// The version that `fdb-info` beside the program reports.
@@ -265,14 +234,6 @@ fn version_beside(program: &Path) -> String {
     line.unwrap_or_else(|| "unknown: no fdb-info beside it".to_owned())
 }
 
-/// A process of fdb-hammer. Dropping it ends it.
-struct Running {
-    child: Child,
-    /// The file with its output.
-    output: PathBuf,
-    started: Instant,
-}
-
 #[derive(Debug, PartialEq)]
 struct Done {
     fields: u64,
@@ -280,32 +241,6 @@ struct Done {
     seconds: f64,
     started: Instant,
     ended: Instant,
-}
-
-impl Running {
-    fn finish(mut self, action: Action) -> Result<Done> {
-        let status = self.child.wait().map_err(Error::pipe(format!("wait for {PROGRAM}")))?;
-        let lifetime = (self.started, Instant::now());
-        let output = fs::read(&self.output).map_err(Error::io("read", &self.output))?;
-        let output = String::from_utf8_lossy(&output);
-        match figures(action, &output, lifetime) {
-            Some(done) if status.success() => Ok(done),
-            _ => {
-                let last: Vec<&str> = output.lines().rev().take(3).collect();
-                let how =
-                    format!("ended with {status}: {}", last.into_iter().rev().collect::<Vec<_>>().join("; "));
-                Err(Error::Worker { command: PROGRAM.to_owned(), how })
-            }
-        }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // Errors mean that it has ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 /// The figures in its output. The time of writing excludes setting keys in the template, which is reported separately.
@@ -349,14 +284,14 @@ mod tests {
             let [started, ended] = [from, to].map(|at| begin + Duration::from_secs(at));
             Done { fields: 1, bytes: 1, seconds, started, ended }
         };
-        let times = times(&[one(2.0, 0, 5), one(3.0, 1, 4), one(1.0, 2, 8)]);
+        let times = total_of(&[one(2.0, 0, 5), one(3.0, 1, 4), one(1.0, 2, 8)]);
         assert_eq!((times.seconds, times.lifetime_s), (3.0, Some(8.0)));
         assert_eq!(times.together_s / times.seconds, 0.25, "from the last start to the first end");
     }
 
     #[test]
     fn the_template_is_one_message_of_the_given_size() {
-        let message = message(4096).unwrap();
+        let message = forecast::message(4096).unwrap();
         assert_eq!(
             (message.len(), &message[..4], &message[4092..], message[7]),
             (4096, &b"GRIB"[..], &b"7777"[..], 2)

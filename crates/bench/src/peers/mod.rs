@@ -20,30 +20,30 @@ use std::{
 use clap::Args;
 use isotach_object::Registry;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 pub(crate) use self::fdb::{Fdb, Library};
 
 use self::{
-    figure::{Figure, LIST, Labels, MEMORY_COPY, Peer},
+    figure::{LIST, MEMORY_COPY, labels_of},
     hammer::{Action, FdbHammer},
     setup::{Installation, Libraries, Setting, settings_of_fdb, settings_of_isotach},
 };
 use crate::{
     Error, Result,
     harness::{
-        folders::{self, prepare_memory},
+        folders::{self, create_folders, prepare_memory},
         launcher::{Host, Launcher, Task, this_program},
         machine::Machine,
-        measurement::{Case, Measurement},
-        output::{json, print_line},
+        measurement::{Case, Measurement, Peer},
+        output::{self, print_line},
         parse::process_count,
         study::{Location, Record},
         usage::Total,
     },
     workloads::{
         client::{ClientArgs, ClientMode, ClientOp, field_size},
-        load::{Load, client_tasks, plain_tasks},
+        load::{Load, client_tasks, plain_tasks, store},
         plain::{Plain, PlainOp},
     },
 };
@@ -87,24 +87,23 @@ pub(crate) struct PeersArgs {
 const HAMMERED_MAX: u64 = 2000;
 
 pub(crate) fn run(args: &PeersArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
-    let libraries = match args.without_fdb {
-        true => None,
-        false => Some(Libraries::find(args.fdb.as_deref())?),
-    };
-    let hammer = if args.without_fdb { None } else { FdbHammer::find(args.fdb_hammer.as_deref())? };
+    let (mut libraries, mut hammer) = (None, None);
+    if !args.without_fdb {
+        libraries = Some(Libraries::find(args.fdb.as_deref())?);
+        hammer = FdbHammer::find(args.fdb_hammer.as_deref())?;
+    }
     let folders = folders::given_or_default(&args.places)?;
     let version = libraries.as_ref().map(|fdb| fdb.version.clone());
     let settings = settings(version.as_deref(), (!args.without_fdb).then_some(hammer.as_ref()));
     let mut record = Record::begin("peers", args.out.as_deref(), vec![Host::this()])?;
-    record.set_settings(settings.clone())?;
-    let machine = Machine::this();
+    record.update(|run| run.settings = settings.clone())?;
     let launcher = Launcher::local(this_program()?)?;
     let (all, problems) = (Vec::new(), Vec::new());
     let mut comparison =
         Comparison { args, registry, launcher, fdb: None, hammer, out, record, folders: 0, all, problems };
-    comparison.emit(
-        &serde_json::json!({ "what": "machine", "machine": machine, "fdb": version, "settings": settings }),
-    )?;
+    let machine = Machine::this();
+    comparison
+        .emit(&json!({ "what": "machine", "machine": machine, "fdb": version, "settings": settings }))?;
     comparison.try_hammer()?;
     match libraries {
         None => comparison.measure_folders(&folders)?,
@@ -118,13 +117,11 @@ pub(crate) fn run(args: &PeersArgs, registry: &Registry, out: &mut impl Write) -
         record.end()?;
     }
     if !args.json {
-        let shown = table::Shown { machine: &machine, record: &record, settings: &settings, all: &all };
-        shown.print(problems.len(), out).map_err(Error::Output)?;
+        table::print(&record, &all, problems.len(), out).map_err(Error::Output)?;
     }
     if problems.is_empty() { Ok(()) } else { Err(Error::Incomplete { problems }) }
 }
 
-/// All settings of each peer.
 fn settings(fdb: Option<&str>, hammer: Option<Option<&FdbHammer>>) -> Map<String, Value> {
     let mut all = Map::from_iter([(Peer::Isotach.to_string(), settings_of_isotach())]);
     for (peer, setting) in [(Peer::Fdb, Setting::Default), (Peer::FdbTuned, Setting::Tuned)] {
@@ -154,8 +151,7 @@ struct Comparison<'a, W> {
     record: Record,
     /// The number of folders that were created, for their names.
     folders: u32,
-    all: Vec<Figure>,
-    /// Failures of peers.
+    all: Vec<Measurement>,
     problems: Vec<String>,
 }
 
@@ -216,10 +212,9 @@ impl<W: Write> Comparison<'_, W> {
 
     /// Records the failure of a peer.
     fn problem(&mut self, peer: Peer, case: &Case, error: &Error) -> Result<()> {
-        let Case { place, size, sync, repetition, procs } = case;
+        let Case { place, size, repetition, procs, .. } = case;
         let what = format!("{peer}, {procs} x fields of {size} bytes in {place}: {error}");
-        let labels = Labels { peer, place, size: *size, sync: *sync, active: *procs, archived_by: *procs };
-        let number = self.record.add_case(labels.map());
+        let number = self.record.add_case(labels_of(Some(peer), case, *procs));
         self.record.add_problem(number, repetition - 1, &what)?;
         let _ = writeln!(stderr(), "{what}");
         self.problems.push(what);
@@ -253,18 +248,15 @@ impl<W: Write> Comparison<'_, W> {
 
     /// Measures one peer: each operation right after its limit.
     fn measure(&mut self, peer: Peer, folder: &Path, case: &Case, load: &Load) -> Result<()> {
-        let [plain, root] = ["plain", "store"].map(|name| folder.join(name));
-        for folder in [&plain, &root] {
-            fs::create_dir(folder).map_err(Error::io("create", folder))?;
-        }
+        let [plain, root] = create_folders(folder, ["plain", "store"])?;
         let mut clients = self.clients_of(peer, &root, case.sync)?;
         prepare_memory(folder, load.bytes())?;
         let write = self.limit("archive", case, &load.plain(PlainOp::Write, &plain, case.sync))?;
         prepare_memory(folder, load.bytes())?;
-        self.one("archive", &mut clients, case, load.clients(ClientOp::Archive), Some(&write))?;
+        self.one("archive", &mut clients, case, load.clients(ClientOp::Archive, 1), Some(&write))?;
         for (what, op) in [("retrieve", ClientOp::Retr1), ("retrieve, one request", ClientOp::Bulk)] {
             let read = self.limit(what, case, &load.plain(PlainOp::Read, &plain, false))?;
-            self.one(what, &mut clients, case, load.clients(op), Some(&read))?;
+            self.one(what, &mut clients, case, load.clients(op, 1), Some(&read))?;
         }
         self.one(LIST, &mut clients, case, vec![load.list()], None)?;
         self.measure_together(&mut clients, case, load, &plain)
@@ -275,8 +267,7 @@ impl<W: Write> Comparison<'_, W> {
             Peer::FdbTuned => Setting::Tuned,
             Peer::Fdb => Setting::Default,
             _ => {
-                let store = Some(format!("posix:{}{}", root.display(), if sync { "" } else { "?sync=no" }));
-                return Ok(Clients { peer, launcher: None, mode: None, store });
+                return Ok(Clients { peer, launcher: None, mode: None, store: Some(store(root, sync)) });
             }
         };
         let command = self.fdb.as_ref().map(|fdb| fdb.command(setting, root, sync)).transpose()?;
@@ -287,8 +278,7 @@ impl<W: Write> Comparison<'_, W> {
     /// Measures a hammer on fewer fields, because fdb-hammer takes a millisecond for each.
     fn measure_hammer(&mut self, peer: Peer, folder: &Path, case: &Case, load: &Load) -> Result<()> {
         let load = load.at_most(HAMMERED_MAX);
-        let plain = folder.join("plain");
-        fs::create_dir(&plain).map_err(Error::io("create", &plain))?;
+        let [plain] = create_folders(folder, ["plain"])?;
         let actions = [(Action::Write, PlainOp::Write, case.sync), (Action::Read, PlainOp::Read, false)];
         for (action, op, sync) in actions {
             let written = if action == Action::Write { load.bytes() } else { 0 };
@@ -313,8 +303,7 @@ impl<W: Write> Comparison<'_, W> {
         plain: &Path,
     ) -> Result<()> {
         let pairs = (load.procs / 2).max(1);
-        let beside = plain.join("beside");
-        fs::create_dir(&beside).map_err(Error::io("create", &beside))?;
+        let [beside] = create_folders(plain, ["beside"])?;
         let repeated = |plain| Plain { repeats: true, ..plain };
         let reads =
             load.plain(PlainOp::Read, plain, false).into_iter().take(pairs).map(repeated).collect::<Vec<_>>();
@@ -328,9 +317,10 @@ impl<W: Write> Comparison<'_, W> {
             fs::remove_dir_all(&beside).map_err(Error::io("remove", &beside))?;
         }
         prepare_memory(plain, load.bytes())?;
-        let writers = load.more_clients(ClientOp::Archive).into_iter().take(pairs).collect();
+        let writers =
+            load.clients(ClientOp::Archive, 1 + load.procs as u32).into_iter().take(pairs).collect();
         let repeated = |client| ClientArgs { modes: vec![ClientMode::Loop], ..client };
-        let readers = load.clients(ClientOp::Retr1).into_iter().take(pairs).map(repeated).collect();
+        let readers = load.clients(ClientOp::Retr1, 1).into_iter().take(pairs).map(repeated).collect();
         let (writers, readers) = (clients.tasks(writers)?, clients.tasks(readers)?);
         let launcher = clients.launcher.as_mut().unwrap_or(&mut self.launcher);
         let [archived, retrieved] = run_beside(launcher, writers, readers)?;
@@ -340,7 +330,7 @@ impl<W: Write> Comparison<'_, W> {
     }
 
     fn limit(&mut self, what: &'static str, case: &Case, all: &[Plain]) -> Result<Measurement> {
-        let total = run_tasks(&mut self.launcher, plain_tasks(all)?)?;
+        let total = self.launcher.total(plain_tasks(all)?)?;
         self.add(what, Peer::Limit, case, &total, None)
     }
 
@@ -353,7 +343,7 @@ impl<W: Write> Comparison<'_, W> {
         limit: Option<&Measurement>,
     ) -> Result<Measurement> {
         let tasks = clients.tasks(all)?;
-        let total = run_tasks(clients.launcher.as_mut().unwrap_or(&mut self.launcher), tasks)?;
+        let total = clients.launcher.as_mut().unwrap_or(&mut self.launcher).total(tasks)?;
         self.add(what, clients.peer, case, &total, limit)
     }
 
@@ -365,19 +355,18 @@ impl<W: Write> Comparison<'_, W> {
         total: &Total,
         limit: Option<&Measurement>,
     ) -> Result<Measurement> {
-        let measured = Measurement::new(what, case, total, limit);
-        let figure = Figure { peer, measured: measured.clone() };
-        self.emit(&figure)?;
-        figure.record(total, &mut self.record)?;
+        let measured = Measurement { peer: Some(peer), ..Measurement::new(what, case, total, limit) };
+        self.emit(&measured)?;
+        figure::add(&measured, &mut self.record)?;
         if !self.args.json {
             let _ = writeln!(stderr(), "{peer}: {}", measured.progress(self.args.repetitions));
         }
-        self.all.push(figure);
+        self.all.push(measured.clone());
         Ok(measured)
     }
 
     fn emit(&mut self, value: &impl Serialize) -> Result<()> {
-        if self.args.json { print_line(&json(value)?, self.out) } else { Ok(()) }
+        if self.args.json { print_line(&output::json(value)?, self.out) } else { Ok(()) }
     }
 }
 
@@ -393,11 +382,6 @@ impl Clients {
     fn tasks(&self, all: Vec<ClientArgs>) -> Result<Vec<Task>> {
         client_tasks(all, self.mode.as_slice(), self.store.as_deref())
     }
-}
-
-fn run_tasks(launcher: &mut Launcher, tasks: Vec<Task>) -> Result<Total> {
-    let tasks = tasks.into_iter().map(|task| (task, None)).collect();
-    Ok(Total::of(&launcher.measure(tasks)?))
 }
 
 /// Runs processes together with others that work until these have finished.

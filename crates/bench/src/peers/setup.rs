@@ -35,10 +35,8 @@ const API: &str = "etc/config/fdb-api";
 /// Prefixes of variables that would change what is measured.
 const FOREIGN: [&str; 4] = ["FDB", "ECKIT", "METKIT", "ECCODES"];
 
-/// A setting of FDB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Setting {
-    /// The defaults.
     Default,
     /// With a buffer of 1 MiB, and a table of contents for each process.
     Tuned,
@@ -191,12 +189,10 @@ pub(super) fn variables_map(variables: &[(&str, OsString)]) -> Map<String, Value
     pairs.collect()
 }
 
-/// A text as one line.
 pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// All settings of Isotach.
 pub(super) fn settings_of_isotach() -> Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),

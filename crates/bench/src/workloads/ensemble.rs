@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use isotach_mars::Key;
 
-use crate::{Error, Result};
+use crate::{Error, Result, harness::noise};
 
 /// Bytes of the name at each end of a field.
 const STAMP: usize = 16;
@@ -19,7 +19,6 @@ pub(crate) const FIELDS_PER_STEP: u64 = (LEVELS.len() * PARAMS.len()) as u64;
 const LEVELS: [&str; 10] = ["1000", "925", "850", "700", "500", "400", "300", "250", "200", "100"];
 const PARAMS: [&str; 10] = ["60", "75", "76", "129", "130", "131", "132", "133", "138", "155"];
 
-/// The dataset of all fields.
 pub(crate) const DATASET: &str = "class=od,expver=xxxx,stream=enfo,date=20240101,time=0000,domain=g";
 /// The common part of all keys.
 const COMMON: &str = "class=od,expver=xxxx,stream=enfo,date=20240101,time=0000,domain=g,type=pf,levtype=pl";
@@ -74,10 +73,7 @@ pub(crate) fn request(numbers: Range<u32>, steps: Range<u32>) -> String {
 
 /// Writes the name of a field to both ends of its bytes.
 pub(crate) fn stamp(bytes: &mut [u8], name: Name) {
-    let stamp = stamp_of(name);
-    let end = bytes.len() - STAMP;
-    bytes[..STAMP].copy_from_slice(&stamp);
-    bytes[end..].copy_from_slice(&stamp);
+    noise::stamp_ends(bytes, &stamp_of(name));
 }
 
 /// Refuses bytes that are not those of a field of this name and size.
@@ -142,12 +138,7 @@ fn name_of(bytes: &[u8]) -> Option<Name> {
 }
 
 fn stamp_of(name: Name) -> [u8; STAMP] {
-    let mut stamp = [0; STAMP];
-    let parts = [name.number, name.step, name.level, name.param];
-    for (place, part) in stamp.chunks_exact_mut(4).zip(parts) {
-        place.copy_from_slice(&part.to_le_bytes());
-    }
-    stamp
+    noise::stamp_of([name.number, name.step, name.level, name.param])
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use crate::{
         folders::{self, scratch},
         launcher::{Launcher, Task, this_program},
         output::{json, print_line, table},
-        spread::{MIB, median},
+        spread::{MIB, median_of},
         usage::{Total, Watch},
     },
 };
@@ -90,9 +90,9 @@ pub(crate) fn run(args: &EntriesArgs, registry: &Registry, out: &mut impl Write)
     let fill_s = begin.elapsed().as_secs_f64();
     let task = Task::new(NAME, &Opener { pool, entries: args.count })?;
     let mut launcher = Launcher::local(this_program()?)?;
-    let mut open = |_| Ok(Total::of(&launcher.measure(vec![(task.clone(), None)])?));
-    let all = (0..args.repetitions).map(&mut open).collect::<Result<Vec<_>>>()?;
-    let median_of = |figure: fn(&Total) -> f64| median(all.iter().map(figure).collect());
+    let open = |_| launcher.total(vec![task.clone()]);
+    let all = (0..args.repetitions).map(open).collect::<Result<Vec<_>>>()?;
+    let median_of = |figure: fn(&Total) -> f64| median_of(&all, figure);
     let measured = Measured {
         place: folders::title(&args.place),
         entries: args.count,

@@ -61,17 +61,8 @@ impl Load {
         self.client(ClientOp::List, 1, self.procs as u32)
     }
 
-    /// A client for each process, with a number of its own.
-    pub(crate) fn clients(&self, op: ClientOp) -> Vec<ClientArgs> {
-        self.clients_from(op, 1)
-    }
-
-    /// Clients with other numbers than those of [`Self::clients`].
-    pub(crate) fn more_clients(&self, op: ClientOp) -> Vec<ClientArgs> {
-        self.clients_from(op, 1 + self.procs as u32)
-    }
-
-    fn clients_from(&self, op: ClientOp, first: u32) -> Vec<ClientArgs> {
+    /// A client for each process, with a number of its own: the numbers from `first` on.
+    pub(crate) fn clients(&self, op: ClientOp, first: u32) -> Vec<ClientArgs> {
         (first..first + self.procs as u32).map(|number| self.client(op, number, 1)).collect()
     }
 
@@ -81,7 +72,10 @@ impl Load {
     }
 }
 
-/// The tasks of plain processes.
+pub(crate) fn store(folder: &Path, sync: bool) -> String {
+    format!("posix:{}{}", folder.display(), if sync { "" } else { "?sync=no" })
+}
+
 pub(crate) fn plain_tasks(all: &[Plain]) -> Result<Vec<Task>> {
     all.iter().map(Plain::task).collect()
 }
@@ -108,7 +102,7 @@ mod tests {
     fn a_figure_and_its_limit_move_the_same_bytes_with_the_same_syncs() {
         let load = Load::new(1 << 20, 4, false);
         let plain = load.plain(PlainOp::Write, Path::new("/data"), true);
-        let clients = load.clients(ClientOp::Archive);
+        let clients = load.clients(ClientOp::Archive, 1);
         assert_eq!((plain.len(), clients.len()), (4, 4));
         assert_eq!((&*plain[3].path, plain[3].count, plain[3].size), (Path::new("/data/3"), 200, 1 << 20));
         assert_eq!(plain[3].sync_every, 100);

@@ -10,13 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, Result,
     harness::{
-        launcher::{self, Process},
+        launcher::Process,
         study::{Case, Location, Study, StudyArgs, Work, print_table},
     },
     workloads::forecast::{self, Forecast, ForecastArgs, Pace, PaceArgs, Reader, Writer},
 };
-
-pub(crate) const NAME: &str = "operational";
 
 /// Options of the operational pattern.
 #[derive(Debug, Clone, Args)]
@@ -46,10 +44,10 @@ pub(crate) fn run(args: &OperationalArgs, registry: &Registry, out: &mut impl Wr
         labels: forecast.labels(),
         // With windows of time the device does not determine the time of a step.
         flush_every: (pace.step_window == 0.0).then(|| forecast.shape.block() as u64),
-        runs: vec![Task { pool: String::new(), forecast, full_check, pace }],
+        runs: vec![Run { forecast, full_check, pace }],
     };
-    let cases: Vec<Case<Task>> = Forecast::all(&args.forecast)?.into_iter().map(case).collect();
-    let mut study = Study::begin(NAME, &args.study.site, registry)?;
+    let cases: Vec<Case<Run>> = Forecast::all(&args.forecast)?.into_iter().map(case).collect();
+    let mut study = Study::begin(Run::NAME, &args.study.site, registry)?;
     study.run(&args.study, &cases, |pool| forecast::prepare(pool, registry))?;
     study.finish(&args.study, out, |record, out| print_table(record, args.statistics, out))
 }
@@ -69,44 +67,35 @@ fn check(args: &OperationalArgs) -> Result<()> {
     Ok(())
 }
 
-/// The task of all processes.
+/// The work of all processes: the first half of them writes, the second half reads.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Task {
-    pub(crate) pool: String,
-    pub(crate) forecast: Forecast,
-    pub(crate) full_check: bool,
-    pub(crate) pace: Pace,
+pub(crate) struct Run {
+    forecast: Forecast,
+    full_check: bool,
+    pace: Pace,
 }
 
-impl Work for Task {
-    fn task(&self, location: &Location) -> Result<launcher::Task> {
-        launcher::Task::new(NAME, &Self { pool: location.to_string(), ..self.clone() })
-    }
+impl Work for Run {
+    const NAME: &'static str = "operational";
 
     fn bytes_written(&self, processes: u64) -> u64 {
         self.forecast.bytes(processes / 2)
     }
-}
 
-/// Runs one process: the first half of the processes writes, the second half reads.
-pub(crate) fn run_process(task: &Task, process: &mut Process, registry: &Registry) -> Result<()> {
-    let store = forecast::open(&task.pool, registry)?;
-    let (rank, shape) = (process.rank, &task.forecast.shape);
-    let ((is_writer, number), writers) = (rank.half(), rank.processes / 2);
-    if is_writer {
-        let writer = Writer::new(store, &task.forecast, task.pace)?;
-        return process.phase("write", |recorder| writer.write(rank, recorder));
-    }
-    let reader = Reader::new(store, &task.forecast, task.full_check)?;
-    process.phase("read", |recorder| {
-        reader.reads(recorder, |reader, recorder| {
+    fn run(&self, location: &Location, process: &mut Process, registry: &Registry) -> Result<()> {
+        let store = forecast::open(location, registry)?;
+        let (rank, shape) = (process.rank, &self.forecast.shape);
+        let ((is_writer, number), writers) = (rank.half(), rank.processes / 2);
+        if is_writer {
+            let writer = Writer::new(store, &self.forecast, self.pace)?;
+            return process.phase("write", |recorder| writer.write(rank, recorder));
+        }
+        let reader = Reader::new(store, &self.forecast, self.full_check)?;
+        reader.phase("read", process, |reader, recorder| {
             // Readers take turns, so each has its own steps.
-            let steps = shape.steps().skip(number as usize).step_by(writers as usize);
-            for step in steps {
-                let members = shape.members(0, writers).collect();
-                reader.follow(members, step, &task.pace, recorder)?;
-            }
-            Ok(())
+            let mut steps = shape.steps().skip(number as usize).step_by(writers as usize);
+            let members = || shape.members(0, writers).collect();
+            steps.try_for_each(|step| reader.follow(members(), step, &self.pace, recorder))
         })
-    })
+    }
 }

@@ -130,7 +130,6 @@ impl Null {
         self.at = black_box(at);
     }
 
-    /// The seconds of so many operations.
     fn plain(&mut self, bytes: &[u8], operations: usize) -> f64 {
         let began = Instant::now();
         for _ in 0..operations {
@@ -141,9 +140,8 @@ impl Null {
         began.elapsed().as_secs_f64()
     }
 
-    /// The seconds of so many recorded operations.
     fn recorded(&mut self, bytes: &[u8], operations: usize) -> Result<f64> {
-        let mut recorder = Recorder::from_iteration(Clock::start(), 0);
+        let mut recorder = Recorder::new(Clock::start(), 0);
         let began = Instant::now();
         for _ in 0..operations {
             recorder.operation(|timer| self.write(bytes, timer))?;
@@ -174,7 +172,7 @@ mod tests {
     #[test]
     fn the_null_engine_copies_every_byte_and_wraps_around() {
         let mut engine = Null { area: vec![0; 10], at: 0 };
-        let mut recorder = Recorder::from_iteration(Clock::start(), 0);
+        let mut recorder = Recorder::new(Clock::start(), 0);
         for byte in [1, 2, 3] {
             recorder.operation(|timer| engine.write(&[byte; 4], timer)).unwrap();
         }

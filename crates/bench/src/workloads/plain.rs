@@ -53,7 +53,6 @@ impl Plain {
     }
 }
 
-/// Runs one plain process.
 pub(crate) fn run(plain: &Plain, driver: &mut dyn Driver) -> Result<()> {
     let mut buffer = noise::block(plain.size);
     let area = if plain.op == PlainOp::Copy { plain.size.max(AREA_MIN) } else { 0 };

@@ -21,8 +21,7 @@ impl Notes {
     pub(crate) fn add(&mut self, more: Self) {
         self.profile.seconds += more.profile.seconds;
         for (name, time) in more.profile.calls {
-            let sum = self.profile.calls.entry(name).or_default();
-            (sum.count, sum.seconds) = (sum.count + time.count, sum.seconds + time.seconds);
+            self.profile.calls.entry(name).or_default().add(time);
         }
         self.marks.extend(more.marks);
         self.first_poll = self.first_poll.into_iter().chain(more.first_poll).min();
@@ -48,6 +47,12 @@ pub(crate) struct Profile {
 pub(crate) struct CallTime {
     pub(crate) count: u64,
     pub(crate) seconds: f64,
+}
+
+impl CallTime {
+    pub(crate) fn add(&mut self, more: Self) {
+        (self.count, self.seconds) = (self.count + more.count, self.seconds + more.seconds);
+    }
 }
 
 /// When a step of a member was available.
@@ -86,13 +91,11 @@ impl Calls {
     pub(crate) fn time<T>(&mut self, name: &'static str, call: impl FnOnce() -> T) -> T {
         let began = Instant::now();
         let outcome = call();
-        let seconds = began.elapsed().as_secs_f64();
-        let location = self.calls.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
-            self.calls.push((name, CallTime::default()));
-            self.calls.len() - 1
-        });
-        let time = &mut self.calls[location].1;
-        (time.count, time.seconds) = (time.count + 1, time.seconds + seconds);
+        let time = CallTime { count: 1, seconds: began.elapsed().as_secs_f64() };
+        match self.calls.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, sum)) => sum.add(time),
+            None => self.calls.push((name, time)),
+        }
         outcome
     }
 

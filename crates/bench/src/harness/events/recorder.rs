@@ -54,18 +54,13 @@ pub(crate) struct Timer {
 }
 
 impl Recorder {
-    #[cfg(test)]
-    pub(crate) fn new(clock: Clock) -> Self {
-        Self::from_iteration(clock, 0)
+    /// A recorder that counts iterations from `next` on.
+    pub(crate) fn new(clock: Clock, next: u64) -> Self {
+        Self { clock, next, operations: Vec::new(), notes: Notes::default() }
     }
 
     pub(crate) fn now(&self) -> i64 {
         self.clock.now()
-    }
-
-    /// A recorder for another round, which counts iterations from `next` on.
-    pub(crate) fn from_iteration(clock: Clock, next: u64) -> Self {
-        Self { clock, next, operations: Vec::new(), notes: Notes::default() }
     }
 
     pub(crate) fn next(&self) -> u64 {
@@ -88,8 +83,7 @@ impl Recorder {
 
     /// Records one of the operations of an iteration.
     pub(crate) fn operation_of_many<T>(&mut self, work: impl FnOnce(&mut Timer) -> Result<T>) -> Result<T> {
-        let iteration = self.next;
-        let operation = Operation { iteration, bytes: 0, wrong: false, times: [0; Moment::COUNT] };
+        let operation = Operation { iteration: self.next, ..Operation::default() };
         let mut timer = Timer { clock: self.clock, operation };
         timer.mark(Moment::IoStart);
         let outcome = work(&mut timer)?;
@@ -154,7 +148,7 @@ mod tests {
 
     #[test]
     fn moments_are_in_order_and_missing_ones_are_zero() {
-        let mut recorder = Recorder::new(Clock::start());
+        let mut recorder = Recorder::new(Clock::start(), 0);
         let done = recorder.operation(|timer| {
             timer.open(|| Ok(()))?;
             timer.transfer(7, || Ok(()))?;
@@ -173,7 +167,7 @@ mod tests {
 
     #[test]
     fn iterations_continue_counting_and_may_have_many_operations() {
-        let mut recorder = Recorder::from_iteration(Clock::start(), 5);
+        let mut recorder = Recorder::new(Clock::start(), 5);
         let one = |timer: &mut Timer| timer.transfer(1, || Ok(()));
         recorder.operation(one).unwrap();
         recorder.iteration(|recorder| (0..3).try_for_each(|_| recorder.operation_of_many(one))).unwrap();

@@ -18,7 +18,6 @@ pub const COMMAND: &str = "bench";
 /// How often a child that was asked to end is checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// A command that starts this program.
 pub(crate) fn this_program() -> Result<Command> {
     env::current_exe().map(Command::new).map_err(Error::pipe("find this program"))
 }

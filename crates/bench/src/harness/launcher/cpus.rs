@@ -11,7 +11,6 @@ pub(crate) struct Socket {
     pub(crate) cpus: Vec<usize>,
 }
 
-/// The sockets of this machine.
 pub(crate) fn sockets() -> Vec<Socket> {
     let Ok(allowed) = rustix::thread::sched_getaffinity(None) else { return Vec::new() };
     let mut sockets: BTreeMap<u32, Vec<usize>> = BTreeMap::new();

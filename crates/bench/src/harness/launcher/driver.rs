@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeSet,
     process::Command,
-    sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
     time::{Duration, Instant},
 };
 
@@ -16,7 +16,10 @@ use super::{
 };
 use crate::{
     Error, Result,
-    harness::{events::Clock, usage::Usage},
+    harness::{
+        events::Clock,
+        usage::{Total, Usage},
+    },
 };
 
 /// Samples of a node's clock; the one with the quickest answer counts.
@@ -79,8 +82,8 @@ impl Launcher {
     }
 
     /// Starts a node on this machine with `command`, which runs this program or a copy of it.
-    pub(crate) fn local(mut command: Command) -> Result<Self> {
-        Self::start_nodes(vec![(String::new(), command.args([COMMAND, NODE]))], false, LIMITS)
+    pub(crate) fn local(command: Command) -> Result<Self> {
+        Self::start_nodes(vec![(String::new(), command)], false, LIMITS)
     }
 
     fn start_within(hosts: &[String], launcher: &str, limits: Limits) -> Result<Self> {
@@ -92,19 +95,21 @@ impl Launcher {
                 launcher.args(rest).arg(command.get_program());
                 command = launcher;
             }
-            command.args([COMMAND, NODE]);
             commands.push((line.join(" "), command));
         }
-        let commands = commands.iter_mut().map(|(name, command)| (name.clone(), command));
-        Self::start_nodes(commands.collect(), !hosts.is_empty(), limits)
+        Self::start_nodes(commands, !hosts.is_empty(), limits)
     }
 
-    fn start_nodes(commands: Vec<(String, &mut Command)>, is_remote: bool, limits: Limits) -> Result<Self> {
+    fn start_nodes(commands: Vec<(String, Command)>, is_remote: bool, limits: Limits) -> Result<Self> {
         let (sender, events) = channel();
         let mut launcher = Self { nodes: Vec::new(), is_remote, events, limits, runs: 0 };
-        for (name, command) in commands {
-            let node = Node::start(name, command, launcher.nodes.len(), sender.clone(), limits.end)?;
-            launcher.nodes.push(node);
+        for (name, mut command) in commands {
+            let (number, sender) = (launcher.nodes.len(), sender.clone());
+            let forward = move |event| sender.send((number, event)).is_ok();
+            let child = ChildProcess::start(command.args([COMMAND, NODE]), limits.end, forward)?;
+            // Until its first message a node is known by its launcher.
+            let host = Host { name, machine: String::new(), sockets: Vec::new() };
+            launcher.nodes.push(Node { host, child, clock_shift: 0, gone: None });
         }
         // What remains are the senders of the nodes, which hang up with them.
         drop(sender);
@@ -206,20 +211,17 @@ impl Launcher {
         task: &Task,
         on_phase: impl FnMut(&str),
     ) -> Result<RunOutcome> {
-        let start = |node: usize, sockets: &[cpus::Socket], local: usize| {
-            let rank = Rank {
-                process: (node * per_node + local) as u32,
-                processes: (nodes * per_node) as u32,
-                node: node as u32,
-                nodes: nodes as u32,
+        let processes = (nodes * per_node) as u32;
+        let starts = (0..nodes as u32).zip(&self.nodes).map(|(number, of)| {
+            let start = |local: usize| {
+                let process = number * per_node as u32 + local as u32;
+                let rank = Rank { process, processes, node: number, nodes: nodes as u32 };
+                let cpu = cpus::cpu_of(&of.host.sockets, local);
+                Start { run: self.runs, rank, cpu, task: task.clone() }
             };
-            Start { run: self.runs, rank, cpu: cpus::cpu_of(sockets, local), task: task.clone() }
-        };
-        let starts = self.nodes.iter().take(nodes).enumerate().map(|(number, node)| {
-            (0..per_node).map(|local| start(number, &node.host.sockets, local)).collect()
+            (0..per_node).map(start).collect()
         });
-        let starts = starts.collect();
-        self.run_all(starts, on_phase)
+        self.run_all(starts.collect(), on_phase)
     }
 
     /// Runs each task in a process of its own on the first node, bound to the processor beside it if there is one.
@@ -238,6 +240,11 @@ impl Launcher {
         }
     }
 
+    /// The sum of the measurements of tasks that run in processes of their own on the first node.
+    pub(crate) fn total(&mut self, tasks: Vec<Task>) -> Result<Total> {
+        Ok(Total::of(&self.measure(tasks.into_iter().map(|task| (task, None)).collect())?))
+    }
+
     /// Starts the processes of each node, and releases them from barrier after barrier until all have finished.
     fn run_all(&mut self, starts: Vec<Vec<Start>>, mut on_phase: impl FnMut(&str)) -> Result<RunOutcome> {
         let (clock, mut state) = (Clock::start(), RunState::new(self.runs));
@@ -248,14 +255,14 @@ impl Launcher {
             match &node.gone {
                 Some(how) => state.lose_node(&node.name(number), how),
                 None => {
-                    starts.iter().for_each(|start| state.add_process(start.rank.process, number as u32));
+                    state.live.extend(starts.iter().map(|start| (start.rank.process, number as u32)));
                     node.child.send(&ToNode::Start(starts));
                 }
             }
         }
-        while state.is_running() {
+        while !state.live.is_empty() {
             if state.is_barrier_reached() {
-                if state.has_failed() {
+                if !state.failures.is_empty() {
                     break;
                 }
                 let phases = state.release(clock.now());
@@ -282,20 +289,6 @@ fn all_gone() -> Error {
 }
 
 impl Node {
-    fn start(
-        name: String,
-        command: &mut Command,
-        number: usize,
-        events: Sender<(usize, NodeEvent)>,
-        grace: Duration,
-    ) -> Result<Self> {
-        let forward = move |event| events.send((number, event)).is_ok();
-        let child = ChildProcess::start(command, grace, forward)?;
-        // Until its first message a node is known by its launcher.
-        let host = Host { name, machine: String::new(), sockets: Vec::new() };
-        Ok(Self { host, child, clock_shift: 0, gone: None })
-    }
-
     fn name(&self, number: usize) -> NodeName<'_> {
         NodeName { number: number as u32, host: &self.host.name, clock_shift: self.clock_shift }
     }

@@ -86,8 +86,11 @@ pub(super) enum FromNode {
     Hello(Host),
     /// The time of its clock, in nanoseconds since 1970.
     Clock(i64),
-    /// A message of a process of a run.
-    Process { run: u64, process: u32, message: FromProcess },
+    Process {
+        run: u64,
+        process: u32,
+        message: FromProcess,
+    },
     /// None of the processes was started.
     CannotStart(String),
 }

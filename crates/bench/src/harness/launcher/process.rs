@@ -3,11 +3,7 @@
 use std::{
     collections::HashMap,
     io::{stdin, stdout},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread,
+    sync::{Arc, atomic::AtomicBool},
 };
 
 use rustix::process::{Signal, set_parent_process_death_signal};
@@ -19,7 +15,7 @@ use super::{
 use crate::{
     Error, Result,
     harness::{
-        driver::Driver,
+        driver::{Driver, flag_after},
         events::{Clock, ProcessLog, Recorder},
         usage::Usage,
     },
@@ -66,7 +62,7 @@ impl Process {
     ) -> Result<T> {
         self.barrier(name)?;
         let next = self.next_iterations.get(name).copied().unwrap_or(0);
-        let mut recorder = Recorder::from_iteration(self.clock, next);
+        let mut recorder = Recorder::new(self.clock, next);
         let outcome = work(&mut recorder);
         self.next_iterations.insert(name.to_owned(), recorder.next());
         // Operations before a failure are reported, too.
@@ -96,13 +92,7 @@ impl Driver for Process {
     fn stop_signal(&mut self) -> Result<Arc<AtomicBool>> {
         // This process is at the barrier while it works, so the barrier opens when the others have finished.
         send(&mut stdout(), &FromProcess::Arrived(STOP.to_owned()))?;
-        let stop = Arc::new(AtomicBool::new(false));
-        let signal = Arc::clone(&stop);
-        thread::spawn(move || {
-            let _ = receive::<ToProcess>(&mut stdin().lock());
-            signal.store(true, Ordering::Relaxed);
-        });
-        Ok(stop)
+        Ok(flag_after(|| drop(receive::<ToProcess>(&mut stdin().lock()))))
     }
 
     fn report(&mut self, usage: &Usage) -> Result<()> {

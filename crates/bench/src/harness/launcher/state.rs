@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::message::{FromNode, FromProcess};
-use crate::harness::{events::ProcessLog, usage::Usage};
+use crate::harness::{events::ProcessLog, groups::grouped, usage::Usage};
 
 #[derive(Debug, Default)]
 pub(crate) struct Phase {
@@ -61,35 +61,19 @@ pub(super) struct NodeName<'n> {
 pub(super) struct RunState {
     run: u64,
     /// The node of each live process.
-    live: BTreeMap<u32, u32>,
+    pub(super) live: BTreeMap<u32, u32>,
     /// The processes at the barrier, with the phase that follows.
     arrived: BTreeMap<u32, String>,
     /// When each phase was released for the first time.
     released: BTreeMap<String, i64>,
-    failures: Vec<Failure>,
+    /// Who failed, and how.
+    pub(super) failures: Vec<(String, String)>,
     pub(super) outcome: RunOutcome,
-}
-
-struct Failure {
-    source: String,
-    how: String,
 }
 
 impl RunState {
     pub(super) fn new(run: u64) -> Self {
         Self { run, ..Self::default() }
-    }
-
-    pub(super) fn add_process(&mut self, process: u32, node: u32) {
-        self.live.insert(process, node);
-    }
-
-    pub(super) fn is_running(&self) -> bool {
-        !self.live.is_empty()
-    }
-
-    pub(super) fn has_failed(&self) -> bool {
-        !self.failures.is_empty()
     }
 
     /// Whether all live processes wait at the barrier.
@@ -127,12 +111,12 @@ impl RunState {
     /// Records that a node is gone, and its processes with it.
     pub(super) fn lose_node(&mut self, node: &NodeName<'_>, how: &str) {
         let source = format!("node {} ({})", node.number, node.host);
-        self.failures.push(Failure { source, how: how.to_owned() });
+        self.failures.push((source, how.to_owned()));
         self.live.retain(|_, home| *home != node.number);
         self.arrived.retain(|process, _| self.live.contains_key(process));
     }
 
-    /// Whether the process was alive until now.
+    /// Removes a process, and returns whether it was alive until now.
     fn remove(&mut self, process: u32) -> bool {
         self.arrived.remove(&process);
         self.live.remove(&process).is_some()
@@ -141,7 +125,7 @@ impl RunState {
     fn fail(&mut self, process: u32, host: &str, how: String) {
         // The failure of a process that is lost with its node is that of the node.
         if self.remove(process) {
-            self.failures.push(Failure { source: format!("process {process} on {host}"), how });
+            self.failures.push((format!("process {process} on {host}"), how));
         }
     }
 
@@ -158,18 +142,12 @@ impl RunState {
 
     /// The outcome. Equal failures are one problem, which names the first process and counts the others.
     pub(super) fn finish(mut self) -> RunOutcome {
-        let mut all: Vec<(&Failure, usize)> = Vec::new();
-        for failure in &self.failures {
-            match all.iter_mut().find(|(known, _)| known.how == failure.how) {
-                Some((_, others)) => *others += 1,
-                None => all.push((failure, 0)),
-            }
-        }
-        let text = |(Failure { source, how }, others): (&Failure, usize)| match others {
-            0 => format!("{source}: {how}"),
-            others => format!("{source} and {others} more: {how}"),
+        let text = |(how, sources): (String, Vec<(String, String)>)| match &sources[..] {
+            [(source, _)] => format!("{source}: {how}"),
+            all => format!("{} and {} more: {how}", all[0].0, all.len() - 1),
         };
-        self.outcome.problems = all.into_iter().map(text).collect();
+        let problems = grouped(self.failures, |(_, how)| how.clone()).into_iter().map(text);
+        self.outcome.problems = problems.collect();
         self.outcome
     }
 }
@@ -177,13 +155,13 @@ impl RunState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::events::{Moment, Operation};
+    use crate::harness::events::Operation;
 
     #[test]
     fn a_repeated_phase_continues_the_log_of_each_process() {
         let mut state = RunState::default();
         let log = |iteration: u64, execution_end| {
-            let operation = Operation { iteration, bytes: 1, wrong: false, times: [1; Moment::COUNT] };
+            let operation = Operation { iteration, ..Operation::default() };
             ProcessLog { execution_end, operations: vec![operation], ..ProcessLog::default() }
         };
         for (phase, process, iteration) in
@@ -205,7 +183,7 @@ mod tests {
     #[test]
     fn a_failure_names_process_and_node_and_equal_failures_are_counted() {
         let mut state = RunState::default();
-        (0..200).for_each(|process| state.add_process(process, 0));
+        state.live.extend((0..200).map(|process| (process, 0)));
         state.fail(7, "a", "no field".to_owned());
         (0..199).for_each(|process| state.fail(process, "b", "no space".to_owned()));
         state.lose_node(&NodeName { number: 2, host: "c", clock_shift: 0 }, "it ended");

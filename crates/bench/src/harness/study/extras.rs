@@ -81,8 +81,7 @@ fn profile(logs: &[&ProcessLog]) -> BTreeMap<String, CallShare> {
     let processes = profiles.len() as f64;
     let mut sums: BTreeMap<String, CallTime> = BTreeMap::new();
     for (name, time) in profiles.iter().flat_map(|profile| &profile.calls) {
-        let sum = sums.entry(name.clone()).or_default();
-        (sum.count, sum.seconds) = (sum.count + time.count, sum.seconds + time.seconds);
+        sums.entry(name.clone()).or_default().add(*time);
     }
     let whole: f64 = profiles.iter().map(|profile| profile.seconds).sum();
     let rest = whole - sums.values().map(|sum| sum.seconds).sum::<f64>();

@@ -7,7 +7,7 @@
 use std::{
     fs::{self, File},
     io::{Write, stderr},
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 use isotach_object::Registry;
@@ -70,13 +70,6 @@ pub(super) struct Limit {
 /// The bytes per second of each phase, and whether their processes did not overlap well.
 type Rates = (Vec<f64>, bool);
 
-/// The writes or reads of one plain process.
-struct Blocks {
-    count: u64,
-    size: u64,
-    sync_every: u64,
-}
-
 impl Limit {
     /// A limit beside `location`, if that is on a file system of this machine.
     pub(super) fn beside(location: &Location, flush_every: u64) -> Option<Self> {
@@ -103,7 +96,9 @@ impl Limit {
             return Ok(());
         }
         let found = self.try_rates(launcher, (record, registry), case, &phases)?;
-        for (number, phase) in phases.iter().enumerate().filter(|(_, phase)| !waits_for_others(phase)) {
+        // The time of processes that follow others is in theirs.
+        let waits = |phase: &Phase| phase.all().any(|log| log.notes.first_poll.is_some());
+        for (number, phase) in phases.iter().enumerate().filter(|(_, phase)| !waits(phase)) {
             record.add_fields(case, repetition, &phase.name, |figures| match &found {
                 Ok((rates, is_poor)) => {
                     limit_fields(figures.global_timing_bandwidth / MIB, rates[number] / MIB, *is_poor)
@@ -181,29 +176,27 @@ impl Limit {
 
     /// A plain process for each process of a phase.
     fn tasks(&self, phase: &Phase, prefix: &str) -> Result<Vec<(Task, Option<usize>)>> {
-        let writes = is_write(phase);
-        let blocks = |(_, process, log): &(u32, u32, ProcessLog)| Some((*process, self.blocks(log, writes)?));
-        let task = |(number, (process, blocks)): (usize, (u32, Blocks))| {
-            let (op, prefix) = if writes { (PlainOp::Write, "") } else { (PlainOp::Read, prefix) };
-            let path = self.folder.join(format!("{prefix}{number}"));
-            if !writes {
-                self.create_readable(&path, &blocks)?;
+        let (op, prefix) = if is_write(phase) { (PlainOp::Write, "") } else { (PlainOp::Read, prefix) };
+        let plain = |(_, process, log): &(u32, u32, ProcessLog)| Some((*process, self.plain(log, op)?));
+        let task = |(number, (process, plain)): (usize, (u32, Plain))| {
+            let plain = Plain { path: self.folder.join(format!("{prefix}{number}")), ..plain };
+            if op == PlainOp::Read {
+                self.create_readable(&plain)?;
             }
-            let Blocks { count, size, sync_every } = blocks;
-            let plain = Plain { op, path, count, size: size as usize, sync_every, repeats: false };
             Ok((plain.task()?, cpus::cpu_of(&self.sockets, process as usize)))
         };
-        phase.logs.iter().filter_map(blocks).enumerate().map(task).collect()
+        phase.logs.iter().filter_map(plain).enumerate().map(task).collect()
     }
 
-    /// The blocks of a plain process that moves as many bytes as the process with this log.
-    fn blocks(&self, log: &ProcessLog, writes: bool) -> Option<Blocks> {
+    /// A plain process, without its file, that moves as many bytes as the process with this log.
+    fn plain(&self, log: &ProcessLog, op: PlainOp) -> Option<Plain> {
         let bytes: u64 = log.operations.iter().map(|operation| operation.bytes).sum();
         let operations = log.operations.len() as u64;
         let of_operation = bytes.checked_div(operations).filter(|bytes| *bytes > 0)?;
         let blocks = of_operation.div_ceil(BLOCK_MAX);
-        let sync_every = if writes { self.sync_every * blocks } else { 0 };
-        Some(Blocks { count: operations * blocks, size: of_operation / blocks, sync_every })
+        let sync_every = if op == PlainOp::Write { self.sync_every * blocks } else { 0 };
+        let (count, size) = (operations * blocks, (of_operation / blocks) as usize);
+        Some(Plain { op, path: PathBuf::new(), count, size, sync_every, repeats: false })
     }
 
     /// Refuses to fill space that others need.
@@ -220,26 +213,21 @@ impl Limit {
     }
 
     /// Creates a file to be read, unless it exists.
-    fn create_readable(&self, path: &Path, blocks: &Blocks) -> Result<()> {
-        let bytes = blocks.count * blocks.size;
+    fn create_readable(&self, plain: &Plain) -> Result<()> {
+        let (path, bytes) = (&plain.path, plain.count * plain.size as u64);
         if fs::metadata(path).is_ok_and(|file| file.len() >= bytes) {
             return Ok(());
         }
         self.check_space(bytes)?;
         let mut file = File::create(path).map_err(Error::io("create", path))?;
-        let block = noise::block(blocks.size as usize);
-        (0..blocks.count).try_for_each(|_| file.write_all(&block)).map_err(Error::io("write", path))?;
+        let block = noise::block(plain.size);
+        (0..plain.count).try_for_each(|_| file.write_all(&block)).map_err(Error::io("write", path))?;
         match self.sync_every {
             0 => Ok(()),
             // Otherwise the kernel would write it to the device during the reads.
             _ => file.sync_data().map_err(Error::io("sync", path)),
         }
     }
-}
-
-/// Whether its processes follow others, whose time is then in theirs.
-fn waits_for_others(phase: &Phase) -> bool {
-    phase.all().any(|log| log.notes.first_poll.is_some())
 }
 
 fn is_write(phase: &Phase) -> bool {
@@ -256,7 +244,7 @@ mod tests {
     use crate::harness::events::Operation;
 
     fn log_of(operations: usize, bytes: u64) -> ProcessLog {
-        let operation = Operation { iteration: 0, bytes, wrong: false, times: [0; 8] };
+        let operation = Operation { bytes, ..Operation::default() };
         ProcessLog { operations: vec![operation; operations], ..ProcessLog::default() }
     }
 
@@ -267,8 +255,9 @@ mod tests {
     #[test]
     fn a_plain_process_moves_the_same_bytes_in_blocks_with_as_many_syncs() {
         let blocks = |location: &str, log: &ProcessLog, writes| {
-            let blocks = limit(location).unwrap().blocks(log, writes)?;
-            Some([blocks.count, blocks.size, blocks.sync_every])
+            let op = if writes { PlainOp::Write } else { PlainOp::Read };
+            let plain = limit(location).unwrap().plain(log, op)?;
+            Some([plain.count, plain.size as u64, plain.sync_every])
         };
         assert_eq!(blocks("posix:/data/pool", &log_of(4, 4096), true), Some([4, 4096, 10]));
         assert_eq!(blocks("posix:/data/pool", &log_of(4, 4096), false), Some([4, 4096, 0]));
@@ -280,7 +269,7 @@ mod tests {
 
     #[test]
     fn plain_files_are_only_beside_a_pool_on_a_file_system() {
-        assert_eq!(limit("posix:/data/pool?sync=no").unwrap().folder, Path::new("/data/pool-plain"));
+        assert_eq!(limit("posix:/data/pool?sync=no").unwrap().folder, PathBuf::from("/data/pool-plain"));
         assert!(limit("rados://pool").is_none());
     }
 }

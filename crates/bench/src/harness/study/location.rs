@@ -49,6 +49,13 @@ impl Location {
         }
     }
 
+    pub(crate) fn pool(&self) -> Result<&PoolUri> {
+        match self {
+            Self::Pool(uri) => Ok(uri),
+            Self::Folder(_) => Err(Error::invalid(self.to_string(), "a pool")),
+        }
+    }
+
     pub(super) fn exists(&self, registry: &Registry) -> Result<bool> {
         match self {
             Self::Folder(path) => Ok(path.exists()),

@@ -5,7 +5,6 @@
 //! was measured stays on record, whatever fails later.
 
 mod extras;
-mod extras_table;
 mod limit;
 mod location;
 mod options;
@@ -19,6 +18,7 @@ use std::{
 };
 
 use isotach_object::{Pool, PoolUri, Registry};
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 pub(crate) use extras::Extras;
@@ -36,21 +36,29 @@ use crate::{
     harness::{
         events::{EventsFile, LogEntry, ProcessLog},
         folders::prepare_memory,
-        launcher::{Host, Launcher, Phase, RunOutcome, Task},
+        launcher::{Host, Launcher, Phase, Process, RunOutcome, Task},
         metrics::{self, ReleasedTogether},
     },
 };
 
-/// The work of a run: a case has one run or several, each with processes of its own.
-pub(crate) trait Work {
+/// The work of a run: a case has one run or several, each with processes of its own, which get the work as their task.
+pub(crate) trait Work: Serialize + DeserializeOwned {
+    const NAME: &'static str;
+
     /// Where a run in this pool keeps its data.
     fn location(&self, pool: &PoolUri) -> Location {
         Location::Pool(pool.clone())
     }
 
-    fn task(&self, location: &Location) -> Result<Task>;
-
     fn bytes_written(&self, processes: u64) -> u64;
+
+    /// Runs one process on the data in a location.
+    fn run(&self, location: &Location, process: &mut Process, registry: &Registry) -> Result<()>;
+}
+
+pub(crate) fn run_process<W: Work>(process: &mut Process, task: Task, registry: &Registry) -> Result<()> {
+    let (location, work): (String, W) = task.input()?;
+    work.run(&Location::parse(&location)?, process, registry)
 }
 
 /// A case, apart from the store and the number of processes.
@@ -137,7 +145,7 @@ impl<'s> Study<'s> {
     ) -> Result<Self> {
         let Some(folder) = folder else {
             let mut study = Self::begin(workload, site, registry)?;
-            study.record.set_options(options)?;
+            study.record.update(|run| run.options = options)?;
             return Ok(study);
         };
         // The leftovers of the run are removed only after its record has proved to be that of such a run.
@@ -178,12 +186,8 @@ impl<'s> Study<'s> {
         if !self.record.has(number, repetition, phases) {
             self.record.remove_results(number, repetition);
             let title = self.record.title(number);
-            self.measure_in_store(
-                0,
-                case,
-                &Repetition { case: number, repetition, counts, title },
-                &prepare,
-            )?;
+            let at = Repetition { case: number, repetition, counts, title };
+            self.measure_in_store(0, case, &at, &prepare)?;
         }
         Ok(number)
     }
@@ -201,7 +205,8 @@ impl<'s> Study<'s> {
         for repetition in 0..args.repetitions {
             for store in 0..self.stores.len() {
                 for per_node in &args.processes {
-                    let counts = ProcessCounts { nodes: self.record.nodes(), per_node: *per_node };
+                    let nodes = self.record.description().hosts.len();
+                    let counts = ProcessCounts { nodes, per_node: *per_node };
                     for case in cases {
                         done += 1;
                         let number = self.add_case(store, counts, case);
@@ -237,7 +242,8 @@ impl<'s> Study<'s> {
     ) -> Result<()> {
         let Some(first) = case.runs.first() else { return Ok(()) };
         let location = first.location(&self.stores[store].uri.parse()?);
-        let tasks = case.runs.iter().map(|run| run.task(&location)).collect::<Result<Vec<_>>>()?;
+        let task = |run| Task::new(W::NAME, &(location.to_string(), run));
+        let tasks = case.runs.iter().map(task).collect::<Result<Vec<_>>>()?;
         let processes = (at.counts.nodes * at.counts.per_node) as u64;
         let bytes = case.runs.iter().fold(0_u64, |sum, run| sum.saturating_add(run.bytes_written(processes)));
         // Files of other machines cannot be measured here, and existing data may be on the device where plain files are in
@@ -258,27 +264,22 @@ impl<'s> Study<'s> {
         prepare: &impl Fn(&dyn Pool) -> Result<()>,
         limit: &mut Option<Limit>,
     ) -> Result<()> {
+        let refused =
+            |what: &str, expected: &str| Err(Error::invalid(format!("{location} {what}"), expected));
         match (location.exists(self.registry)?, self.retention) {
             (true, Retention::Existing) => return self.run_all(at, tasks, limit),
             (false, Retention::Existing) => {
-                return Err(Error::invalid(
-                    format!("{location} does not exist"),
-                    "one that was written and kept",
-                ));
+                return refused("does not exist", "one that was written and kept");
             }
-            (true, _) => {
-                return Err(Error::invalid(format!("{location} exists"), "one that can be made and removed"));
-            }
+            (true, _) => return refused("exists", "one that can be made and removed"),
             (false, _) => {}
         }
         let pool = self.record.create(location, self.registry)?;
-        let prepared = pool.map_or(Ok(()), |pool| prepare(&*pool));
-        let prepared =
-            prepared.and_then(|()| match location.folder().filter(|_| self.site.hosts.is_empty()) {
-                Some(folder) => prepare_memory(folder, bytes),
-                None => Ok(()),
-            });
-        let outcome = prepared.and_then(|()| self.run_all(at, tasks, limit));
+        let folder = location.folder().filter(|_| self.site.hosts.is_empty());
+        let outcome = pool
+            .map_or(Ok(()), |pool| prepare(&*pool))
+            .and_then(|()| folder.map_or(Ok(()), |folder| prepare_memory(folder, bytes)))
+            .and_then(|()| self.run_all(at, tasks, limit));
         if self.retention == Retention::Keep {
             return outcome;
         }
@@ -357,7 +358,7 @@ impl<'s> Study<'s> {
             true => self.record.print_lines(out)?,
             false => print(&self.record, out).map_err(Error::Output)?,
         }
-        for location in self.record.remaining() {
+        for location in &self.record.description().pools {
             let run = self.record.folder().display();
             let _ = writeln!(stderr(), "kept {location}; `isotach bench clean {run}` removes it");
         }

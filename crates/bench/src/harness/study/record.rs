@@ -27,7 +27,7 @@ const FILE: &str = "run.json";
 const EVENTS: &str = "events";
 
 /// The contents of `run.json`.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Description {
     pub(crate) workload: String,
     /// The program and the machine that drove the run.
@@ -35,7 +35,7 @@ pub(crate) struct Description {
     pub(crate) command: Vec<String>,
     /// The options that the run must be resumed with, if it can be resumed.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
-    options: Map<String, Value>,
+    pub(super) options: Map<String, Value>,
     /// The start of the run, in seconds since 1970.
     pub(crate) began: u64,
     pub(crate) complete: bool,
@@ -47,7 +47,7 @@ pub(crate) struct Description {
     pub(crate) results: Vec<ResultRecord>,
     pub(crate) problems: Vec<Problem>,
     /// Pools and folders that the run has created and not removed.
-    pools: Vec<String>,
+    pub(super) pools: Vec<String>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ pub(crate) struct CaseRecord {
 }
 
 /// The figures of a phase of a repetition.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct ResultRecord {
     pub(crate) case: u32,
     pub(crate) repetition: u32,
@@ -111,7 +111,6 @@ pub(crate) fn labels<const N: usize>(all: [(&str, Value); N]) -> Map<String, Val
 /// The labels and results of a case, which a table shows in a row.
 pub(crate) type CaseResults<'r> = (&'r CaseRecord, Vec<&'r ResultRecord>);
 
-/// The file with the events of a phase.
 pub(crate) fn events_path(folder: &Path, case: u32, repetition: u32, phase: &str) -> PathBuf {
     folder.join(EVENTS).join(format!("{case}-{repetition}-{phase}.parquet"))
 }
@@ -135,15 +134,9 @@ impl Record {
             workload: workload.to_owned(),
             driver: Machine::this().text(),
             command: std::env::args().collect(),
-            options: Map::new(),
             began,
-            complete: false,
             hosts,
-            settings: Map::new(),
-            cases: Vec::new(),
-            results: Vec::new(),
-            problems: Vec::new(),
-            pools: Vec::new(),
+            ..Description::default()
         };
         let record = Self { folder, description };
         record.save()?;
@@ -172,8 +165,9 @@ impl Record {
         Ok(Self { folder: folder.to_owned(), description })
     }
 
-    pub(crate) fn set_options(&mut self, options: Map<String, Value>) -> Result<()> {
-        self.description.options = options;
+    /// Changes the description and saves it.
+    pub(crate) fn update(&mut self, change: impl FnOnce(&mut Description)) -> Result<()> {
+        change(&mut self.description);
         self.save()
     }
 
@@ -209,17 +203,8 @@ impl Record {
         &self.folder
     }
 
-    pub(crate) fn machine(&self) -> &str {
-        &self.description.driver
-    }
-
-    pub(crate) fn nodes(&self) -> usize {
-        self.description.hosts.len()
-    }
-
-    pub(crate) fn set_settings(&mut self, settings: Map<String, Value>) -> Result<()> {
-        self.description.settings = settings;
-        self.save()
+    pub(crate) fn description(&self) -> &Description {
+        &self.description
     }
 
     /// Adds a case unless it is on record, and returns its number.
@@ -262,19 +247,12 @@ impl Record {
     }
 
     pub(crate) fn will_create(&mut self, location: &Location) -> Result<()> {
-        self.description.pools.push(location.to_string());
-        self.save()
+        self.update(|run| run.pools.push(location.to_string()))
     }
 
     pub(crate) fn has_removed(&mut self, location: &Location) -> Result<()> {
         let location = location.to_string();
-        self.description.pools.retain(|known| *known != location);
-        self.save()
-    }
-
-    /// The pools and folders that the run has created and not removed.
-    pub(crate) fn remaining(&self) -> &[String] {
-        &self.description.pools
+        self.update(|run| run.pools.retain(|known| *known != location))
     }
 
     pub(crate) fn events(&self, case: u32, repetition: u32, phase: &str) -> PathBuf {
@@ -282,8 +260,7 @@ impl Record {
     }
 
     pub(crate) fn add_result(&mut self, result: ResultRecord) -> Result<()> {
-        self.description.results.push(result);
-        self.save()
+        self.update(|run| run.results.push(result))
     }
 
     pub(super) fn add_fields(
@@ -302,13 +279,12 @@ impl Record {
     }
 
     pub(crate) fn add_problem(&mut self, case: u32, repetition: u32, what: &str) -> Result<()> {
-        self.description.problems.push(Problem { case, repetition, what: what.to_owned() });
-        self.save()
+        let problem = Problem { case, repetition, what: what.to_owned() };
+        self.update(|run| run.problems.push(problem))
     }
 
     pub(crate) fn end(&mut self) -> Result<()> {
-        self.description.complete = true;
-        self.save()
+        self.update(|run| run.complete = true)
     }
 
     /// Fails if an operation has read wrong bytes.
@@ -383,12 +359,9 @@ mod tests {
     use isotach_object::{Engine, memory::Memory};
 
     use super::*;
-    use crate::harness::usage::{Total, Usage};
 
     fn result(phase: &str) -> ResultRecord {
-        let figures = Figures::of_total(&Total::of(&[Usage::default()]));
-        let (phase, extras, more) = (phase.to_owned(), Extras::default(), Map::new());
-        ResultRecord { case: 0, repetition: 1, phase, figures, iterations: Vec::new(), extras, more }
+        ResultRecord { repetition: 1, phase: phase.to_owned(), ..ResultRecord::default() }
     }
 
     #[test]
@@ -408,7 +381,7 @@ mod tests {
         for location in [Location::Pool(uri.clone()), Location::Folder(theirs.clone())] {
             assert!(record.create(&location, &registry).is_err_and(|error| error.is_already_exists()));
         }
-        assert_eq!(record.remaining(), [ours.to_string()]);
+        assert_eq!(record.description().pools, [ours.to_string()]);
         let cleaned = clean(&run, &registry).unwrap();
         assert_eq!((cleaned.removed, cleaned.missing.len()), (1, 0));
         assert!(engine.open_pool(&uri).is_ok() && theirs.exists());

@@ -22,7 +22,6 @@ pub(super) struct Store {
     pub(super) name: String,
 }
 
-/// The stores in the given pools.
 pub(super) fn named(pools: &[String], registry: &Registry) -> Result<Vec<Store>> {
     let store = |text: &String| {
         let uri: PoolUri = text.parse()?;

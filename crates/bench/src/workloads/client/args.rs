@@ -13,7 +13,6 @@ use crate::{
 };
 
 pub(crate) const NAME: &str = "client";
-/// The most fields of one client.
 const FIELDS_MAX: u64 = 1_000_000_000;
 /// The variable with the folder of the store.
 const ROOT: &str = "PEER_ROOT";
@@ -163,7 +162,6 @@ impl ClientArgs {
         self.first_step..self.first_step + self.steps
     }
 
-    /// Each step of each number.
     pub(super) fn steps_of_numbers(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
         let steps = self.steps();
         self.numbers().flat_map(move |number| steps.clone().map(move |step| (number, step)))

@@ -34,17 +34,15 @@ pub(crate) fn run(args: &ClientArgs, registry: &Registry, driver: &mut dyn Drive
     store.as_ref().map(|uri| registry.engine(uri.scheme())).transpose()?;
     let fdb = args.has(ClientMode::Fdb).then(Library::load).transpose()?;
     let buffer = noise::block(args.size);
-    let mut job = Job { args, driver, count, buffer, keys: Keys::new()? };
-    job.driver.wait_for_start()?;
-    let watch = Watch::start();
+    let keys = Keys::new()?;
+    driver.wait_for_start()?;
+    let job = Job { args, driver: &mut *driver, count, buffer, keys, watch: Watch::start() };
     let usage = match (store, fdb) {
-        (_, Some(library)) => job.measure(watch, Fdb::open(library, args.size)?)?,
-        (None, None) => job.measure(watch, Null::default())?,
-        (Some(uri), None) => {
-            job.measure(watch, Isotach::open(&uri, args.has(ClientMode::Atomic), registry)?)?
-        }
+        (_, Some(library)) => job.measure(Fdb::open(library, args.size)?)?,
+        (None, None) => job.measure(Null::default())?,
+        (Some(uri), None) => job.measure(Isotach::open(&uri, args.has(ClientMode::Atomic), registry)?)?,
     };
-    job.driver.report(&usage)
+    driver.report(&usage)
 }
 
 struct Job<'a> {
@@ -53,50 +51,51 @@ struct Job<'a> {
     count: u64,
     buffer: Vec<u8>,
     keys: Keys,
+    watch: Watch,
 }
 
 impl Job<'_> {
     /// Works on a store, and measures closing it separately.
-    fn measure(&mut self, mut watch: Watch, mut target: impl Target) -> Result<Usage> {
-        self.run(&mut watch, &mut target)?;
-        Ok(watch.stop(|| drop(target)))
+    fn measure(mut self, mut target: impl Target) -> Result<Usage> {
+        self.run(&mut target)?;
+        Ok(self.watch.stop(|| drop(target)))
     }
 
-    fn run(&mut self, watch: &mut Watch, target: &mut dyn Target) -> Result<()> {
+    fn run(&mut self, target: &mut dyn Target) -> Result<()> {
         match self.args.op {
-            ClientOp::Archive => self.archive(watch, target),
-            ClientOp::Retr1 => self.retrieve_one_by_one(watch, target),
-            ClientOp::Bulk => self.retrieve_all(watch, target),
-            ClientOp::List | ClientOp::Listkeys => self.list(false, watch, target),
-            ClientOp::Listjson => self.list(true, watch, target),
+            ClientOp::Archive => self.archive(target),
+            ClientOp::Retr1 => self.retrieve_one_by_one(target),
+            ClientOp::Bulk => self.retrieve_all(target),
+            ClientOp::List | ClientOp::Listkeys => self.list(false, target),
+            ClientOp::Listjson => self.list(true, target),
             ClientOp::Wipe => {
                 let fields = target.wipe(DATASET)?;
-                (0..fields).for_each(|_| watch.field(0));
+                (0..fields).for_each(|_| self.watch.field(0));
                 Ok(())
             }
         }
     }
 
-    fn archive(&mut self, watch: &mut Watch, target: &mut dyn Target) -> Result<()> {
+    fn archive(&mut self, target: &mut dyn Target) -> Result<()> {
         for (number, step) in self.args.steps_of_numbers() {
             for name in ensemble::fields_of(number, step) {
                 ensemble::stamp(&mut self.buffer, name);
                 target.archive(&self.keys.of(name), &self.buffer)?;
-                watch.field(self.buffer.len() as u64);
+                self.watch.field(self.buffer.len() as u64);
             }
             target.flush()?;
         }
         Ok(())
     }
 
-    fn retrieve_one_by_one(&mut self, watch: &mut Watch, target: &mut dyn Target) -> Result<()> {
+    fn retrieve_one_by_one(&mut self, target: &mut dyn Target) -> Result<()> {
         let stop = self.args.has(ClientMode::Loop).then(|| self.driver.stop_signal()).transpose()?;
         loop {
             for (number, step) in self.args.steps_of_numbers() {
-                if self.args.has(ClientMode::Fresh) && watch.fields() > 0 {
+                if self.args.has(ClientMode::Fresh) && self.watch.fields() > 0 {
                     target.reopen()?;
                 }
-                self.retrieve_step(number, step, watch, target)?;
+                self.retrieve_step(number, step, target)?;
                 if stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                     return Ok(());
                 }
@@ -107,13 +106,7 @@ impl Job<'_> {
         }
     }
 
-    fn retrieve_step(
-        &mut self,
-        number: u32,
-        step: u32,
-        watch: &mut Watch,
-        target: &mut dyn Target,
-    ) -> Result<()> {
+    fn retrieve_step(&mut self, number: u32, step: u32, target: &mut dyn Target) -> Result<()> {
         let is_null = self.args.has(ClientMode::Null);
         for name in ensemble::fields_of(number, step) {
             let key = self.keys.of(name);
@@ -122,29 +115,29 @@ impl Job<'_> {
             if !is_null {
                 ensemble::check(&self.buffer[..length], name, self.args.size)?;
             }
-            watch.field(length as u64);
+            self.watch.field(length as u64);
         }
         Ok(())
     }
 
-    fn retrieve_all(&mut self, watch: &mut Watch, target: &mut dyn Target) -> Result<()> {
+    fn retrieve_all(&mut self, target: &mut dyn Target) -> Result<()> {
         let (numbers, steps) = (self.args.numbers(), self.args.steps());
         let request = ensemble::request(numbers.clone(), steps.clone());
         let mut wanted = Wanted::new(numbers, steps, self.args.size);
         target.retrieve_all(&request, &mut |bytes| {
-            watch.field(bytes.len() as u64);
+            self.watch.field(bytes.len() as u64);
             wanted.accept(bytes)
         })?;
-        self.check_count(watch)
+        self.check_count()
     }
 
-    fn list(&self, as_json: bool, watch: &mut Watch, target: &mut dyn Target) -> Result<()> {
-        target.list(DATASET, as_json, &mut |length| watch.field(length))?;
-        self.check_count(watch)
+    fn list(&mut self, as_json: bool, target: &mut dyn Target) -> Result<()> {
+        target.list(DATASET, as_json, &mut |length| self.watch.field(length))?;
+        self.check_count()
     }
 
-    fn check_count(&self, watch: &Watch) -> Result<()> {
-        let (found, wanted) = (watch.fields(), self.count);
+    fn check_count(&self) -> Result<()> {
+        let (found, wanted) = (self.watch.fields(), self.count);
         if found != wanted && !self.args.has(ClientMode::Null) {
             return Err(Error::wrong(format!("{found} fields"), format!("{wanted}")));
         }

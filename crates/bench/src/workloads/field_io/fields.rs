@@ -19,7 +19,10 @@ use isotach_object::{
 use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result, harness::events::Timer};
+use crate::{
+    Error, Result,
+    harness::{events::Timer, noise},
+};
 
 const MAIN: &str = "main";
 /// Array ids of one allocation.
@@ -93,7 +96,6 @@ pub(crate) struct Name {
 }
 
 impl Name {
-    /// The stamp of a `version` of the field.
     fn stamp(self, version: u64) -> [u8; STAMP] {
         let mut stamp = [0; STAMP];
         let parts = [u64::from(self.owner), self.number, version];
@@ -105,9 +107,7 @@ impl Name {
     }
 
     pub(crate) fn write_stamp(self, version: u64, bytes: &mut [u8]) {
-        let (stamp, end) = (self.stamp(version), bytes.len() - STAMP);
-        bytes[..STAMP].copy_from_slice(&stamp);
-        bytes[end..].copy_from_slice(&stamp);
+        noise::stamp_ends(bytes, &self.stamp(version));
     }
 
     /// The version of these bytes; none if they are not a version of the field.
@@ -203,7 +203,7 @@ impl Fields {
         if self.mode == Mode::NoIndex {
             let object = timer.open(|| Ok(self.array_of(name)))?;
             timer.transfer(bytes.len() as u64, || write(&*self.main, object, bytes))?;
-            return timer.close(|| flush(&*self.main));
+            return timer.close(|| Ok(self.main.flush()?));
         }
         let (index, object) = timer.open(|| {
             let index =
@@ -216,12 +216,12 @@ impl Fields {
         timer.close(|| {
             // The array is durable before its entry in the index; in one container the log keeps that order.
             if !is_one {
-                flush(&*index.store)?;
+                index.store.flush()?;
             }
             let (key, value) = (minor(name), reference(object));
             let cell = Cell::kv(index.object, key.as_bytes());
             index.container.update(&[Update::Put { cell, value: &value }])?;
-            flush(&*index.container)
+            Ok(index.container.flush()?)
         })
     }
 
@@ -268,20 +268,15 @@ impl Fields {
             if !or_create {
                 return Ok(None);
             }
-            self.create_index(digest)?;
+            if self.mode == Mode::Full {
+                labels(digest)?.iter().try_for_each(|label| create(&*self.pool, label))?;
+            }
             self.main.update(&[Update::Put { cell, value: &digest }])?;
-            flush(&*self.main)?;
+            self.main.flush()?;
         }
         let index = Arc::new(self.open_index(digest)?);
         self.indexes.insert(major, Arc::clone(&index));
         Ok(Some(index))
-    }
-
-    fn create_index(&self, digest: [u8; 16]) -> Result<()> {
-        match self.mode {
-            Mode::Full => labels(digest)?.iter().try_for_each(|label| create(&*self.pool, label)),
-            Mode::NoContainers | Mode::NoIndex => Ok(()),
-        }
     }
 
     fn open_index(&self, digest: [u8; 16]) -> Result<Index> {
@@ -317,11 +312,6 @@ fn labels(digest: [u8; 16]) -> Result<[Label; 2]> {
 
 fn write(container: &dyn Container, object: ObjectId, bytes: &[u8]) -> Result<()> {
     Ok(container.update(&[Update::Write { cell: Cell::array(object), offset: 0, data: bytes }])?)
-}
-
-fn flush(container: &dyn Container) -> Result<()> {
-    container.flush()?;
-    Ok(())
 }
 
 /// The value of an array in an index: the halves of its id.
@@ -365,7 +355,7 @@ mod tests {
             for contention in [Contention::Low, Contention::High] {
                 let pool = pool();
                 let [mut writer, mut reader] = [(); 2].map(|()| fields(&pool, mode, contention));
-                let mut recorder = Recorder::new(Clock::start());
+                let mut recorder = Recorder::new(Clock::start(), 0);
                 let (name, mut bytes, mut buffer) =
                     (Name { owner: 3, number: 7 }, vec![0; 100], vec![0; 100]);
                 for version in [0, 1] {

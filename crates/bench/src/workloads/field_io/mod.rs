@@ -11,20 +11,16 @@ use serde::Serialize;
 use serde_json::json;
 
 pub(crate) use self::{
-    fields::{Classes, Mode, prepare},
-    play::{NAME, run_process},
+    fields::{Classes, Contention, Mode, prepare},
+    play::Run,
 };
 
-use self::{
-    fields::{Contention, SIZE_MIN},
-    play::{Action, Task},
-};
+use self::{fields::SIZE_MIN, play::Action};
 use crate::{
     Result,
     harness::{
-        launcher,
         parse::within,
-        study::{Case, Location, Study, StudyArgs, Work, labels, print_table},
+        study::{Case, Study, StudyArgs, Work, labels, print_table},
     },
     workloads::ensemble,
 };
@@ -76,10 +72,6 @@ impl Pattern {
             _ => None,
         }
     }
-
-    fn needs_two_halves(self) -> bool {
-        matches!(self, Self::B | Self::C | Self::TwoB)
-    }
 }
 
 /// The size of a field with a stamp at both ends.
@@ -125,28 +117,13 @@ pub(crate) struct FieldIoArgs {
 }
 
 pub(crate) fn run(args: &FieldIoArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
-    check(args)?;
+    if args.patterns.iter().any(|pattern| matches!(pattern, Pattern::B | Pattern::C | Pattern::TwoB)) {
+        args.study.check_halves("patterns b, c and 2B")?;
+    }
     let cases = cases(args);
-    let mut study = Study::begin(NAME, &args.study.site, registry)?;
+    let mut study = Study::begin(Run::NAME, &args.study.site, registry)?;
     study.run(&args.study, &cases, prepare)?;
     study.finish(&args.study, out, |record, out| print_table(record, false, out))
-}
-
-fn check(args: &FieldIoArgs) -> Result<()> {
-    match args.patterns.iter().any(|pattern| pattern.needs_two_halves()) {
-        true => args.study.check_halves("patterns b, c and 2B"),
-        false => Ok(()),
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Setting {
-    pattern: Pattern,
-    mode: Mode,
-    contention: Contention,
-    classes: Classes,
-    size: usize,
-    operations: u64,
 }
 
 fn cases(args: &FieldIoArgs) -> Vec<Case<Run>> {
@@ -157,16 +134,7 @@ fn cases(args: &FieldIoArgs) -> Vec<Case<Run>> {
             for contention in fixed.as_ref().unwrap_or(&args.contentions) {
                 for classes in &args.classes {
                     for size in &args.sizes {
-                        let (actions, operations) = pattern.actions(args.operations);
-                        let setting = Setting {
-                            pattern: *pattern,
-                            mode: *mode,
-                            contention: *contention,
-                            classes: *classes,
-                            size: *size,
-                            operations,
-                        };
-                        cases.push(setting.case(actions));
+                        cases.push(case(*pattern, *mode, *contention, *classes, *size, args.operations));
                     }
                 }
             }
@@ -175,49 +143,25 @@ fn cases(args: &FieldIoArgs) -> Vec<Case<Run>> {
     cases
 }
 
-/// Pattern A with low contention: unique writes, then unique reads.
-pub(crate) fn pattern_a(mode: Mode, classes: Classes, size: usize, operations: u64) -> Case<Run> {
-    let (actions, operations) = Pattern::A.actions(operations);
-    let (pattern, contention) = (Pattern::A, Contention::Low);
-    Setting { pattern, mode, contention, classes, size, operations }.case(actions)
-}
-
-impl Setting {
-    fn case(self, actions: Vec<Action>) -> Case<Run> {
-        let Self { pattern, mode, contention, classes, size, operations } = self;
-        let labels = labels([
-            ("mode", json!(mode)),
-            ("pattern", json!(pattern)),
-            ("contention", json!(contention)),
-            ("class", json!(classes)),
-            ("size", size.into()),
-            ("operations", operations.into()),
-        ]);
-        let runs = actions.into_iter().map(|action| Run { setting: self, action }).collect();
-        // Each write is flushed before it counts as done.
-        Case { labels, runs, flush_every: Some(1) }
-    }
-}
-
-pub(crate) struct Run {
-    setting: Setting,
-    action: Action,
-}
-
-impl Work for Run {
-    fn task(&self, location: &Location) -> Result<launcher::Task> {
-        let Setting { mode, contention, classes, size, operations, .. } = self.setting;
-        let (pool, action) = (location.to_string(), self.action);
-        launcher::Task::new(NAME, &Task { pool, mode, contention, classes, size, operations, action })
-    }
-
-    fn bytes_written(&self, processes: u64) -> u64 {
-        let Setting { operations, size, .. } = self.setting;
-        let writes = match self.action {
-            Action::Write | Action::WriteThenRead => processes.saturating_mul(operations),
-            Action::RewriteWhileRead { fields } => (processes / 2).saturating_mul(fields + operations),
-            Action::Read => 0,
-        };
-        writes.saturating_mul(size as u64)
-    }
+/// The case of a pattern with so many operations of each process.
+pub(crate) fn case(
+    pattern: Pattern,
+    mode: Mode,
+    contention: Contention,
+    classes: Classes,
+    size: usize,
+    operations: u64,
+) -> Case<Run> {
+    let (actions, operations) = pattern.actions(operations);
+    let labels = labels([
+        ("mode", json!(mode)),
+        ("pattern", json!(pattern)),
+        ("contention", json!(contention)),
+        ("class", json!(classes)),
+        ("size", size.into()),
+        ("operations", operations.into()),
+    ]);
+    let run = |action| Run { mode, contention, classes, size, operations, action };
+    // Each write is flushed before it counts as done.
+    Case { labels, runs: actions.into_iter().map(run).collect(), flush_every: Some(1) }
 }

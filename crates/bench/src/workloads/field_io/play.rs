@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use isotach_object::{PoolUri, Registry};
+use isotach_object::Registry;
 use serde::{Deserialize, Serialize};
 
 use super::fields::{Classes, Contention, Fields, Mode, Name};
@@ -12,25 +12,23 @@ use crate::{
         events::Recorder,
         launcher::{Process, Rank},
         noise,
+        study::{Location, Work},
     },
 };
 
-pub(crate) const NAME: &str = "field-io";
-
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Task {
-    pub(crate) pool: String,
-    pub(crate) mode: Mode,
-    pub(crate) contention: Contention,
-    pub(crate) classes: Classes,
-    pub(crate) size: usize,
-    pub(crate) operations: u64,
-    pub(crate) action: Action,
+pub(crate) struct Run {
+    pub(super) mode: Mode,
+    pub(super) contention: Contention,
+    pub(super) classes: Classes,
+    pub(super) size: usize,
+    pub(super) operations: u64,
+    pub(super) action: Action,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Action {
+pub(super) enum Action {
     /// Each process writes fields of its own.
     Write,
     /// Each process reads the fields of another.
@@ -41,34 +39,45 @@ pub(crate) enum Action {
     RewriteWhileRead { fields: u64 },
 }
 
-pub(crate) fn run_process(task: &Task, process: &mut Process, registry: &Registry) -> Result<()> {
-    let pool = registry.open_pool(&task.pool.parse::<PoolUri>()?)?;
-    let fields = Fields::open(pool, task.mode, task.contention, task.classes)?;
-    let (bytes, buffer) = (noise::block(task.size), vec![0; task.size]);
-    let mut job = Job { task, rank: process.rank, fields, bytes, buffer, seen: HashMap::new() };
-    match task.action {
-        Action::Write => process.phase("write", |recorder| job.write(recorder, task.operations, 0)),
-        Action::Read => process.phase("read", |recorder| job.read(recorder, job.rank.neighbour())),
-        Action::WriteThenRead => {
-            process.phase("write", |recorder| job.write(recorder, task.operations, 0))?;
-            process.phase("read", |recorder| job.read(recorder, job.rank.neighbour()))
-        }
-        Action::RewriteWhileRead { fields } => {
-            let (is_writer, writer) = job.rank.half();
-            process.phase("setup", |recorder| match is_writer {
-                true => job.write(recorder, fields, 0),
-                false => Ok(()),
-            })?;
-            match is_writer {
-                true => process.phase("write", |recorder| job.write(recorder, task.operations, 1)),
-                false => process.phase("read", |recorder| job.read(recorder, writer)),
+impl Work for Run {
+    const NAME: &'static str = "field-io";
+
+    fn bytes_written(&self, processes: u64) -> u64 {
+        let writes = match self.action {
+            Action::Write | Action::WriteThenRead => processes.saturating_mul(self.operations),
+            Action::RewriteWhileRead { fields } => (processes / 2).saturating_mul(fields + self.operations),
+            Action::Read => 0,
+        };
+        writes.saturating_mul(self.size as u64)
+    }
+
+    fn run(&self, location: &Location, process: &mut Process, registry: &Registry) -> Result<()> {
+        let fields =
+            Fields::open(registry.open_pool(location.pool()?)?, self.mode, self.contention, self.classes)?;
+        let (bytes, buffer) = (noise::block(self.size), vec![0; self.size]);
+        let mut job = Job { run: self, rank: process.rank, fields, bytes, buffer, seen: HashMap::new() };
+        match self.action {
+            Action::Write => process.phase("write", |recorder| job.write(recorder, self.operations, 0)),
+            Action::Read => process.phase("read", |recorder| job.read(recorder, job.rank.neighbour())),
+            Action::WriteThenRead => {
+                process.phase("write", |recorder| job.write(recorder, self.operations, 0))?;
+                process.phase("read", |recorder| job.read(recorder, job.rank.neighbour()))
+            }
+            Action::RewriteWhileRead { fields } => {
+                let (is_writer, writer) = job.rank.half();
+                if is_writer {
+                    process.phase("setup", |recorder| job.write(recorder, fields, 0))?;
+                    return process.phase("write", |recorder| job.write(recorder, self.operations, 1));
+                }
+                process.phase("setup", |_| Ok(()))?;
+                process.phase("read", |recorder| job.read(recorder, writer))
             }
         }
     }
 }
 
-struct Job<'t> {
-    task: &'t Task,
+struct Job<'r> {
+    run: &'r Run,
     rank: Rank,
     fields: Fields,
     bytes: Vec<u8>,
@@ -80,9 +89,9 @@ struct Job<'t> {
 impl Job<'_> {
     /// The fields of each writer.
     fn count(&self) -> u64 {
-        match self.task.action {
+        match self.run.action {
             Action::RewriteWhileRead { fields } => fields,
-            Action::Write | Action::Read | Action::WriteThenRead => self.task.operations,
+            _ => self.run.operations,
         }
     }
 
@@ -97,7 +106,7 @@ impl Job<'_> {
 
     fn read(&mut self, recorder: &mut Recorder, owner: u32) -> Result<()> {
         let count = self.count().max(1);
-        (0..self.task.operations).try_for_each(|at| {
+        (0..self.run.operations).try_for_each(|at| {
             let name = Name { owner, number: at % count };
             let found = recorder.operation(|timer| self.fields.read(name, &mut self.buffer, timer))?;
             let length =
@@ -109,7 +118,7 @@ impl Job<'_> {
 
     /// Whether the buffer has a version of the field that is not older than the one read before.
     fn is_right(&mut self, name: Name, length: usize) -> bool {
-        let version = name.version(&self.buffer[..length]).filter(|_| length == self.task.size);
+        let version = name.version(&self.buffer[..length]).filter(|_| length == self.run.size);
         let Some(version) = version else { return false };
         let before = self.seen.insert(name.number, version);
         before.is_none_or(|before| before <= version)

@@ -33,10 +33,8 @@ impl Template {
         let mut head = message[..offsets.values].to_vec();
         let product = offsets.product;
         match offsets.edition {
-            1 => {
-                // Parameters of ECMWF's table, and steps in hours in two bytes.
-                (head[product + 3], head[product + 17], head[product + 20]) = (128, 1, 10);
-            }
+            // Parameters of ECMWF's table, and steps in hours in two bytes.
+            1 => (head[product + 3], head[product + 17], head[product + 20]) = (128, 1, 10),
             // Steps in hours.
             _ => head[product + 17] = 1,
         }
@@ -51,16 +49,9 @@ impl Template {
             return Err(Error::invalid(format!("messages of {size} bytes"), expected));
         }
         let (data, end) = (self.offsets.data, size - END.len());
-        match self.offsets.edition {
-            1 => {
-                put(&mut self.head[4..7], size as u64);
-                put(&mut self.head[data..data + 3], (end - data) as u64);
-            }
-            _ => {
-                put(&mut self.head[8..16], size as u64);
-                put(&mut self.head[data..data + 4], (end - data) as u64);
-            }
-        }
+        put(&mut self.head[self.offsets.message_length()], size as u64);
+        let bytes = if self.offsets.edition == 1 { 3 } else { 4 };
+        put(&mut self.head[data..data + bytes], (end - data) as u64);
         self.size = size;
         Ok(self)
     }
@@ -119,13 +110,8 @@ impl Message {
             1 => self.write_edition_1(field),
             _ => self.write_edition_2(field),
         }
-        let mut stamp = [0; STAMP];
-        let parts = [field.number, field.step, field.level, field.param.id];
-        for (bytes, part) in stamp.chunks_exact_mut(4).zip(parts) {
-            bytes.copy_from_slice(&part.to_le_bytes());
-        }
-        self.bytes[self.head..self.head + STAMP].copy_from_slice(&stamp);
-        self.bytes[self.end - STAMP..self.end].copy_from_slice(&stamp);
+        let stamp = noise::stamp_of([field.number, field.step, field.level, field.param.id]);
+        noise::stamp_ends(&mut self.bytes[self.head..self.end], &stamp);
         &self.bytes
     }
 
@@ -168,13 +154,9 @@ impl Message {
         self.bytes.len()
     }
 
-    /// The length in the header of the message.
     #[cfg(test)]
     pub(super) fn header_length(&self) -> u64 {
-        match self.offsets.edition {
-            1 => super::offsets::get(&self.bytes[4..7]),
-            _ => super::offsets::get(&self.bytes[8..16]),
-        }
+        super::offsets::get(&self.bytes[self.offsets.message_length()])
     }
 }
 

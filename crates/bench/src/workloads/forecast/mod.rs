@@ -3,7 +3,6 @@
 //! What must stay true: a message is made by writing a few bytes into an existing one, so the store is measured and not a
 //! codec; and every field that is read is compared with the message that was written.
 
-mod follow;
 mod message;
 mod offsets;
 mod pace;
@@ -15,6 +14,7 @@ mod tests;
 mod writer;
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
@@ -22,19 +22,25 @@ use std::{
 use clap::Args;
 use isotach_fields::{Config, FieldStore};
 use isotach_grib::SliceScanner;
-use isotach_object::{Pool, PoolUri, Registry};
+use isotach_mars::Key;
+use isotach_object::{Pool, Registry};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub(crate) use self::pace::PaceArgs;
 pub(crate) use self::{
-    message::{Message, Template},
-    pace::Pace,
+    pace::{Pace, PaceArgs},
     reader::Reader,
-    shape::{Field, Keys, Shape},
     writer::Writer,
 };
-use crate::{Error, Result, harness::study::labels};
+
+use self::{
+    message::{Message, Template},
+    shape::{Field, Keys, Shape},
+};
+use crate::{
+    Error, Result,
+    harness::study::{Location, labels},
+};
 
 /// The default template: an ensemble member on pressure levels in GRIB 2, made by ecCodes.
 const TEMPLATE: &[u8] = include_bytes!("template.grib2");
@@ -97,23 +103,23 @@ impl Forecast {
     /// The forecasts of the command line, one for each size.
     pub(crate) fn all(args: &ForecastArgs) -> Result<Vec<Self>> {
         let (template, mut key, size) = match &args.template {
-            None => (Template::of(TEMPLATE)?, TEMPLATE_KEY.to_owned(), SIZE),
+            None => (Template::of(TEMPLATE)?, parse(TEMPLATE_KEY)?, SIZE),
             Some(path) => read_template(path)?,
         };
         if let Some(class) = &args.class {
-            key = with(&key, "class", class)?;
+            key.set("class", class);
         }
         if let Some(expver) = &args.expver {
             if expver.len() != 4 || !expver.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
                 return Err(Error::invalid(format!("expver {expver}"), "four letters or digits"));
             }
-            key = with(&key, "expver", expver)?;
+            key.set("expver", expver);
         }
         let template = labelled(template, &key)?;
         let shape = shape(args, &template)?;
         let sizes = if args.sizes.is_empty() { vec![size] } else { args.sizes.clone() };
         let sized = |size| {
-            Ok(Self { template: template.clone().sized(size)?, key: key.clone(), shape: shape.clone() })
+            Ok(Self { template: template.clone().sized(size)?, key: key.to_string(), shape: shape.clone() })
         };
         sizes.into_iter().map(sized).collect()
     }
@@ -137,27 +143,29 @@ impl Forecast {
     }
 }
 
+/// A message of so many bytes from the built-in template.
+pub(crate) fn message(size: usize) -> Result<Vec<u8>> {
+    let template = labelled(Template::of(TEMPLATE)?, &parse(TEMPLATE_KEY)?)?.sized(size)?;
+    let field = Field { number: 1, step: 0, level: 1, param: params::all()[0] };
+    Ok(Message::new(&template).of(&field).to_vec())
+}
+
 /// Creates a field store in a new pool.
 pub(crate) fn prepare(pool: &dyn Pool, registry: &Registry) -> Result<()> {
     FieldStore::create(&Config::single(pool.uri()), registry)?;
     Ok(())
 }
 
-pub(crate) fn open(pool: &str, registry: &Registry) -> Result<FieldStore> {
-    Ok(FieldStore::open(&Config::single(&pool.parse::<PoolUri>()?), registry)?)
+pub(crate) fn open(location: &Location, registry: &Registry) -> Result<FieldStore> {
+    Ok(FieldStore::open(&Config::single(location.pool()?), registry)?)
 }
 
-fn parse(key: &str) -> Result<isotach_mars::Key> {
+fn parse(key: &str) -> Result<Key> {
     key.parse().map_err(|error| Error::invalid(format!("key {key} ({error})"), "a key"))
 }
 
-fn with(key: &str, name: &str, value: &str) -> Result<String> {
-    Ok(parse(key)?.with(name, value).to_string())
-}
-
 /// The template with the class and expver of its key.
-fn labelled(template: Template, key: &str) -> Result<Template> {
-    let key = parse(key)?;
+fn labelled(template: Template, key: &Key) -> Result<Template> {
     match (key.get("class"), key.get("expver")) {
         (Some(class), Some(expver)) if expver.len() == 4 => template.labelled(class, expver),
         _ => Err(Error::invalid(
@@ -168,28 +176,23 @@ fn labelled(template: Template, key: &str) -> Result<Template> {
 }
 
 /// The template, the key and the size of the only message of a file.
-fn read_template(path: &Path) -> Result<(Template, String, usize)> {
+fn read_template(path: &Path) -> Result<(Template, Key, usize)> {
     let bytes = fs::read(path).map_err(Error::io("read", path))?;
     let refused =
-        |what: String| Error::invalid(format!("{}: {what}", path.display()), "a file with one GRIB message");
+        |what: &str| Error::invalid(format!("{}: {what}", path.display()), "a file with one GRIB message");
     let mut messages = SliceScanner::new(&bytes);
-    let message = match messages.next() {
-        Some(Ok(message)) => message.bytes,
-        Some(Err(error)) => return Err(refused(error.to_string())),
-        None => return Err(refused("no message".to_owned())),
-    };
+    let message = messages.next().ok_or_else(|| refused("no message"))?;
+    let message = message.map_err(|error| refused(&error.to_string()))?.bytes;
     if messages.next().is_some() {
-        return Err(refused("more than one message".to_owned()));
+        return Err(refused("more than one message"));
     }
     let template = Template::of(message)?;
-    let pairs = isotach_grib::message_key(message).map_err(|error| refused(error.to_string()))?;
-    let mut key = isotach_mars::Key::new();
-    for (name, value) in
-        pairs.iter().filter(|(name, _)| !["step", "number", "levelist", "param"].contains(&&**name))
-    {
-        key.set(name, value);
-    }
-    Ok((template, key.to_string(), message.len()))
+    let pairs = isotach_grib::message_key(message).map_err(|error| refused(&error.to_string()))?;
+    let of_field = ["step", "number", "levelist", "param"];
+    let mut key = Key::new();
+    let common = pairs.iter().filter(|(name, _)| !of_field.contains(&&**name));
+    common.for_each(|(name, value)| key.set(name, value));
+    Ok((template, key, message.len()))
 }
 
 /// The fields of the command line. Refuses fields that the template cannot hold.
@@ -204,19 +207,14 @@ fn shape(args: &ForecastArgs, template: &Template) -> Result<Shape> {
     }
     let (has_levels, most) = (template.has_levels(), template.number_max());
     if !has_levels && levels.len() > 1 {
-        return Err(Error::invalid(
-            format!("{} levels of a template for the surface", levels.len()),
-            "--nlevels 1",
-        ));
+        let what = format!("{} levels of a template for the surface", levels.len());
+        return Err(Error::invalid(what, "--nlevels 1"));
     }
     let largest = levels.iter().copied().max().unwrap_or(0).max(args.step + args.nsteps);
     if largest > most {
         return Err(Error::invalid(format!("a level or step of {largest}"), format!("at most {most}")));
     }
-    let mut distinct = levels.clone();
-    distinct.sort_unstable();
-    distinct.dedup();
-    if distinct.len() != levels.len() {
+    if levels.iter().collect::<BTreeSet<_>>().len() != levels.len() {
         return Err(Error::invalid(format!("--levels {levels:?}"), "each level once"));
     }
     Ok(Shape {

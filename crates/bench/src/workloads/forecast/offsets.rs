@@ -3,6 +3,8 @@
 //! Sources: the WMO's Manual on Codes (FM 92), sections 1, 4 and 7 of GRIB 2 and sections 1 and 4 of GRIB 1; and ECMWF's
 //! local definitions 1 and 36. Octets are counted from 1 there and from 0 here.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
@@ -32,7 +34,6 @@ pub(super) struct Labels {
     pub(super) expver: usize,
 }
 
-/// The encoding of a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Level {
     /// None: the surface.
@@ -76,19 +77,14 @@ impl Offsets {
             };
             let section = &message[at..at + length];
             let offset = match section[4] {
-                2 if section.len() >= 17 => {
-                    labels = Some(Labels { class: at + 7, class_length: 2, expver: at + 13 });
-                    at += length;
-                    continue;
-                }
-                4 => &mut product,
-                7 => &mut data,
-                _ => {
-                    at += length;
-                    continue;
-                }
+                4 => Some(&mut product),
+                7 => Some(&mut data),
+                _ => None,
             };
-            if offset.replace(at).is_some() {
+            if section[4] == 2 && section.len() >= 17 {
+                labels = Some(Labels { class: at + 7, class_length: 2, expver: at + 13 });
+            }
+            if offset.is_some_and(|offset| offset.replace(at).is_some()) {
                 return refused("of several fields", "a message of one field");
             }
             at += length;
@@ -108,7 +104,13 @@ impl Offsets {
                 "1, an ensemble member at a point in time",
             );
         }
-        let level = level_of_edition_2(section)?;
+        let level = match section[22] {
+            // Pressure is in pascals here and in hectopascals in MARS.
+            PRESSURE => Level::Times(100),
+            105 => Level::Times(1),
+            1 => Level::None,
+            other => return unknown_level(other),
+        };
         Ok(Self { edition: 2, product, labels, data, values: data + 5, level })
     }
 
@@ -144,6 +146,11 @@ impl Offsets {
         Ok(Self { edition: 1, product, labels, data, values: data + 11, level })
     }
 
+    /// The offsets of the length of the message.
+    pub(super) fn message_length(&self) -> Range<usize> {
+        if self.edition == 1 { 4..7 } else { 8..16 }
+    }
+
     /// The largest length that these sections can encode.
     pub(super) fn length_max(&self) -> usize {
         match self.edition {
@@ -158,16 +165,6 @@ impl Offsets {
 fn length(message: &[u8], at: usize, bytes: usize) -> Option<usize> {
     let length = get(message.get(at..at + bytes)?) as usize;
     message.get(at..at.checked_add(length)?).map(<[u8]>::len)
-}
-
-fn level_of_edition_2(section: &[u8]) -> Result<Level> {
-    match section[22] {
-        // Pressure is in pascals here and in hectopascals in MARS.
-        PRESSURE => Ok(Level::Times(100)),
-        105 => Ok(Level::Times(1)),
-        1 => Ok(Level::None),
-        other => unknown_level(other),
-    }
 }
 
 fn unknown_level<T>(level: u8) -> Result<T> {

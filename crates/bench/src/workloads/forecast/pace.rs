@@ -53,7 +53,6 @@ impl Pace {
         }
     }
 
-    /// The delay of the start of a writer.
     pub(crate) fn delay(&self, writer: u32) -> Duration {
         // Multiples of the golden ratio are spread evenly for any number of writers.
         let part = (f64::from(writer) * 0.618_033_988_749_895).fract();

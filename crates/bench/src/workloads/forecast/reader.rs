@@ -1,13 +1,17 @@
-//! Reading a forecast, and comparing every field with the message that was written.
+//! Reading a forecast, and comparing every field with the message that was written. A reader that follows writers polls the
+//! store until the fields of a step are available.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use isotach_fields::{FieldStore, ListOptions};
 
-use super::{Field, Forecast, Keys, Message, Pace, Shape, follow::wait_for};
+use super::{Field, Forecast, Keys, Message, Pace, Shape};
 use crate::{
     Error, Result,
-    harness::events::{Calls, Mark, Marked, Notes, Recorder},
+    harness::{
+        events::{Calls, Mark, Marked, Notes, Recorder},
+        launcher::Process,
+    },
 };
 
 pub(crate) struct Reader {
@@ -16,7 +20,7 @@ pub(crate) struct Reader {
     keys: Keys,
     message: Message,
     every_byte: bool,
-    calls: Calls,
+    pub(super) calls: Calls,
     notes: Notes,
 }
 
@@ -30,26 +34,23 @@ impl Reader {
     }
 
     /// Runs the work of a phase, and records its notes.
-    pub(crate) fn reads(
+    pub(crate) fn phase(
         mut self,
-        recorder: &mut Recorder,
+        name: &str,
+        process: &mut Process,
         work: impl FnOnce(&mut Self, &mut Recorder) -> Result<()>,
     ) -> Result<()> {
-        self.calls = Calls::start();
-        let outcome = work(&mut self, recorder);
-        self.notes.profile = self.calls.end();
-        recorder.notes = self.notes;
-        outcome
+        process.phase(name, |recorder| {
+            self.calls = Calls::start();
+            let outcome = work(&mut self, recorder);
+            self.notes.profile = self.calls.end();
+            recorder.notes = self.notes;
+            outcome
+        })
     }
 
     /// Reads the fields of a step of some members by one request, which must return each of them once and nothing else.
-    pub(crate) fn request(
-        &mut self,
-        members: impl IntoIterator<Item = u32>,
-        step: u32,
-        recorder: &mut Recorder,
-    ) -> Result<()> {
-        let members: Vec<u32> = members.into_iter().collect();
+    pub(crate) fn request(&mut self, members: &[u32], step: u32, recorder: &mut Recorder) -> Result<()> {
         let request = self.keys.request(members.iter().copied(), [step])?;
         let mut wanted: HashSet<Field> =
             members.iter().flat_map(|member| self.keys.fields(*member, step)).collect();
@@ -65,7 +66,7 @@ impl Reader {
                 let next =
                     || calls.time("retrieve", || Ok(retrieval.iter_mut().flatten().next().transpose()?));
                 let found = timer.transfer(self.message.size() as u64, next)?;
-                found.ok_or_else(|| missing(expected - at, step, &members))
+                found.ok_or_else(|| missing(expected - at, step, members))
             })?;
             recorder.check_last(self.calls.time("check", || {
                 let field = self.keys.field(&found.key).filter(|field| wanted.remove(field));
@@ -103,30 +104,56 @@ impl Reader {
     ) -> Result<()> {
         self.notes.first_poll.get_or_insert_with(|| recorder.now());
         while !members.is_empty() {
-            let (store, keys, calls) = (&self.store, &self.keys, &mut self.calls);
-            let pause = || {
-                pace.pause();
-                Ok(())
-            };
-            let whole = wait_for(store, keys, self.shape.block(), pace, (step, &members), calls, pause)?;
+            let whole = self.wait_for(&members, step, pace.poll_max_attempts, || pace.pause())?;
             let at = recorder.now();
             let mark = |member: &u32| Mark { what: Marked::Seen, member: *member, step, at };
             self.notes.marks.extend(whole.iter().map(mark));
             for member in &whole {
-                self.request([*member], step, recorder)?;
+                self.request(&[*member], step, recorder)?;
                 members.remove(member);
             }
         }
         Ok(())
     }
 
-    /// Lists all fields of some members.
-    pub(crate) fn list(
+    /// Waits until at least one of some members has all its fields of a step, and returns these members. Calls `pause` after each
+    /// of so many polls without them.
+    pub(super) fn wait_for(
         &mut self,
-        members: impl IntoIterator<Item = u32>,
-        recorder: &mut Recorder,
-    ) -> Result<()> {
-        let members: Vec<u32> = members.into_iter().collect();
+        members: &BTreeSet<u32>,
+        step: u32,
+        polls: u32,
+        mut pause: impl FnMut(),
+    ) -> Result<BTreeSet<u32>> {
+        let (block, store, keys) = (self.shape.block(), &self.store, &self.keys);
+        let request = keys.request(members.iter().copied(), [step])?;
+        let list = || -> Result<BTreeMap<u32, HashSet<Field>>> {
+            let mut found: BTreeMap<u32, HashSet<Field>> = BTreeMap::new();
+            for listed in store.list(&request, ListOptions::default())? {
+                if let Some(field) =
+                    keys.field(&listed?.key()).filter(|field| members.contains(&field.number))
+                {
+                    found.entry(field.number).or_default().insert(field);
+                }
+            }
+            Ok(found)
+        };
+        for _ in 0..polls {
+            let found = self.calls.time("list", list)?;
+            let is_whole =
+                |(member, fields): (u32, HashSet<Field>)| (fields.len() == block).then_some(member);
+            let whole: BTreeSet<u32> = found.into_iter().filter_map(is_whole).collect();
+            if !whole.is_empty() {
+                return Ok(whole);
+            }
+            self.calls.time("wait", &mut pause);
+        }
+        let what = format!("step {step} of members {} is not available after {polls} polls", names(members));
+        Err(Error::wrong(what, format!("{block} fields of each; see --poll-period and --poll-max-attempts")))
+    }
+
+    /// Lists all fields of some members.
+    pub(crate) fn list(&mut self, members: &[u32], recorder: &mut Recorder) -> Result<()> {
         let request = self.keys.request(members.iter().copied(), self.shape.steps())?;
         let expected = members.len() * self.shape.block() * self.shape.steps as usize;
         let mut found = Vec::new();
@@ -146,7 +173,7 @@ impl Reader {
         })?;
         self.notes.listed = found.len() as u64;
         let size = self.message.size() as u64;
-        recorder.check_last(self.calls.time("check", || are_all(&found, &members, size, expected)));
+        recorder.check_last(self.calls.time("check", || are_all(&found, members, size, expected)));
         Ok(())
     }
 }
@@ -159,11 +186,12 @@ fn are_all(listed: &[(Option<Field>, u64)], members: &[u32], size: u64, expected
 }
 
 fn missing(count: usize, step: u32, members: &[u32]) -> Error {
-    let members: Vec<String> = members.iter().map(u32::to_string).collect();
-    Error::wrong(
-        format!("{count} fields of step {step} of members {} do not exist", members.join("/")),
-        "all that were written",
-    )
+    let what = format!("{count} fields of step {step} of members {} do not exist", names(members));
+    Error::wrong(what, "all that were written")
+}
+
+fn names<'m>(members: impl IntoIterator<Item = &'m u32>) -> String {
+    members.into_iter().map(u32::to_string).collect::<Vec<_>>().join("/")
 }
 
 #[cfg(test)]

@@ -33,7 +33,6 @@ impl Shape {
         self.first_step..self.first_step + self.steps
     }
 
-    /// The members of `writers` writers, beginning with `writer`.
     pub(crate) fn members(&self, writer: u32, writers: u32) -> std::ops::Range<u32> {
         let first = self.first_member + writer * self.members;
         first..first + writers * self.members

@@ -6,7 +6,6 @@ use isotach_grib::{EccodesError, SliceScanner, message_key};
 use isotach_object::memory::Memory;
 
 use super::*;
-use crate::harness::events::Calls;
 
 /// The built-in template in GRIB 1.
 const EDITION_1: &[u8] = include_bytes!("template.grib1");
@@ -144,10 +143,10 @@ fn templates_that_cannot_be_rewritten_in_place_are_refused() {
 }
 
 /// The key of a message as ecCodes reads it; none, with a note, if ecCodes is not installed.
-fn key_of(message: &[u8]) -> Option<isotach_mars::Key> {
+fn key_of(message: &[u8]) -> Option<Key> {
     match message_key(message) {
         Ok(pairs) => {
-            let mut key = isotach_mars::Key::new();
+            let mut key = Key::new();
             pairs.iter().for_each(|(name, value)| key.set(name, value));
             Some(key)
         }
@@ -163,8 +162,8 @@ fn key_of(message: &[u8]) -> Option<isotach_mars::Key> {
 #[test]
 fn eccodes_reads_from_a_message_what_was_written_into_it() {
     let forecast = built_in(1, params::all().len());
-    let common = with(&with(TEMPLATE_KEY, "class", "od").unwrap(), "expver", "0042").unwrap();
-    let mut keys = Keys::new(&common, &forecast.shape).unwrap();
+    let common = parse(TEMPLATE_KEY).unwrap().with("class", "od").with("expver", "0042");
+    let mut keys = Keys::new(&common.to_string(), &forecast.shape).unwrap();
     let mut fields = keys.fields(7, 240);
     fields.extend([field(254, 65_000, 1000, 0), field(1, 0, 850, 3)]);
     for template in [TEMPLATE, EDITION_1] {
@@ -198,8 +197,7 @@ fn a_key_maps_back_to_its_field_unless_it_is_of_another_forecast() {
 fn a_reader_waits_for_a_late_step_and_sees_complete_members_first() {
     let registry = Registry::new().with(Arc::new(Memory::new()));
     let config = Config::single(&"memory:follow".parse().unwrap());
-    let (writer, reader) =
-        (FieldStore::create(&config, &registry).unwrap(), FieldStore::open(&config, &registry).unwrap());
+    let writer = FieldStore::create(&config, &registry).unwrap();
     let forecast = built_in(2, 2);
     let mut keys = Keys::new(&forecast.key, &forecast.shape).unwrap();
     let fields = keys.fields(2, 1);
@@ -213,19 +211,15 @@ fn a_reader_waits_for_a_late_step_and_sees_complete_members_first() {
         pauses += 1;
         if pauses == 3 {
             archive(last);
-            writer.flush()?;
+            writer.flush().unwrap();
         }
-        Ok(())
     };
-    let follower = Keys::new(&forecast.key, &forecast.shape).unwrap();
-    let (pace, mut calls) = (Pace { poll_max_attempts: 5, ..Pace::NONE }, Calls::start());
-    let wanted = BTreeSet::from([1, 2]);
-    let seen = follow::wait_for(&reader, &follower, 4, &pace, (1, &wanted), &mut calls, pause).unwrap();
+    let mut reader = Reader::new(FieldStore::open(&config, &registry).unwrap(), &forecast, false).unwrap();
+    let seen = reader.wait_for(&BTreeSet::from([1, 2]), 1, 5, pause).unwrap();
     assert_eq!((seen, pauses), (BTreeSet::from([2]), 3));
-    assert_eq!((calls.end().calls["list"].count, calls.end().calls["wait"].count), (4, 3));
-    let rest = BTreeSet::from([1]);
-    let error = follow::wait_for(&reader, &follower, 4, &pace, (1, &rest), &mut calls, || Ok(()));
-    let error = error.unwrap_err().to_string();
+    let calls = reader.calls.end().calls;
+    assert_eq!((calls["list"].count, calls["wait"].count), (4, 3));
+    let error = reader.wait_for(&BTreeSet::from([1]), 1, 5, || ()).unwrap_err().to_string();
     assert!(error.contains("step 1 of members 1 is not available after 5 polls"), "{error}");
 }
 

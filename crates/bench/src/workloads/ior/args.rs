@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use isotach_object::{ObjectClass, PoolUri};
 
-use super::{api::ApiName, layout::Shape, play::Test};
+use super::{
+    api::ApiName,
+    layout::Shape,
+    play::{Steps, Test},
+};
 use crate::{
     Error, Result,
-    harness::{
-        parse::seconds,
-        study::{Retention, StudyArgs},
-    },
+    harness::study::{Retention, StudyArgs},
 };
 
 /// The largest transfer: each process has two buffers of it.
@@ -52,36 +53,9 @@ pub(crate) struct IorArgs {
     /// A file or object for each process, instead of one that all share
     #[arg(short = 'F', long)]
     pub(crate) file_per_process: bool,
-    /// Read what the process with the same place on the next node wrote, or the next process on a single node
-    #[arg(short = 'C', long)]
-    pub(crate) reorder: bool,
-    /// Sync writes within the measured time
-    #[arg(short = 'e', long)]
-    pub(crate) fsync: bool,
-    /// Write. Without any of -w, -r, -W and -R: -w and -r
-    #[arg(short = 'w', long)]
-    pub(crate) write: bool,
-    /// Read; without -w what another run has written and kept (-k)
-    #[arg(short = 'r', long)]
-    pub(crate) read: bool,
-    /// Read back what was written and compare it, untimed. Writes nothing by itself: with -w
-    #[arg(short = 'W', long)]
-    pub(crate) check_write: bool,
-    /// Read and compare; the time of comparing counts. Writes nothing by itself: with -w
-    #[arg(short = 'R', long)]
-    pub(crate) check_read: bool,
-    /// Keep the pool, or the folder of files. `isotach bench clean RUN` removes it
-    #[arg(short = 'k', long)]
-    pub(crate) keep: bool,
-    /// Let an iteration overwrite the files of the one before, instead of removing them
-    #[arg(short = 'E', long)]
-    pub(crate) use_existing: bool,
-    /// A file or object for each iteration
-    #[arg(short = 'm', long)]
-    pub(crate) multi_file: bool,
-    /// Seconds to wait before each write and each read
-    #[arg(short = 'd', long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
-    pub(crate) delay: f64,
+    /// What each process does
+    #[command(flatten)]
+    pub(crate) steps: Steps,
     /// Object classes of the arrays
     #[arg(long = "class", value_name = "CLASS", value_delimiter = ',', default_value = "S1")]
     pub(crate) classes: Vec<ObjectClass>,
@@ -111,7 +85,7 @@ fn size(text: &str) -> std::result::Result<u64, String> {
 impl IorArgs {
     /// What happens to pools and folders: those of other runs are kept.
     pub(super) fn retention(&self) -> Retention {
-        match (self.writes(), self.keep) {
+        match (self.writes(), self.steps.keep) {
             (false, _) => Retention::Existing,
             (true, true) => Retention::Keep,
             (true, false) => Retention::Remove,
@@ -119,11 +93,12 @@ impl IorArgs {
     }
 
     fn is_any_named(&self) -> bool {
-        self.write || self.read || self.check_write || self.check_read
+        let Steps { write, read, check_write, check_read, .. } = self.steps;
+        write || read || check_write || check_read
     }
 
     fn writes(&self) -> bool {
-        self.write || !self.is_any_named()
+        self.steps.write || !self.is_any_named()
     }
 
     /// All tests. Refuses options that exclude each other.
@@ -146,24 +121,18 @@ impl IorArgs {
     }
 
     fn test(&self, api: ApiName, class: ObjectClass, shape: Shape) -> Test {
-        let (is_any_named, is_preset) = (self.is_any_named(), self.preset.is_some());
-        let repeats = self.preset == Some(Preset::Repetitions);
-        Test {
-            api,
-            shape,
-            class,
-            iterations: self.iterations.unwrap_or(if repeats { 100 } else { 1 }),
+        let (is_preset, repeats) = (self.preset.is_some(), self.preset == Some(Preset::Repetitions));
+        let given = self.steps;
+        let steps = Steps {
             write: self.writes(),
-            check_write: self.check_write,
-            read: self.read || self.check_read || !is_any_named,
-            check_read: self.check_read,
-            reorder: self.reorder || is_preset,
-            fsync: self.fsync || is_preset,
-            multi_file: self.multi_file || repeats,
-            use_existing: self.use_existing,
-            keep: self.keep,
-            delay: self.delay,
-        }
+            read: given.read || given.check_read || !self.is_any_named(),
+            reorder: given.reorder || is_preset,
+            fsync: given.fsync || is_preset,
+            multi_file: given.multi_file || repeats,
+            ..given
+        };
+        let iterations = self.iterations.unwrap_or(if repeats { 100 } else { 1 });
+        Test { api, shape, class: class.to_string(), iterations, steps, files: self.files.clone() }
     }
 
     /// Pairs of block and transfer.
@@ -282,21 +251,22 @@ mod tests {
 
     #[test]
     fn without_options_the_defaults_are_those_of_ior() {
-        let one = tests("").unwrap()[0];
+        let one = &tests("").unwrap()[0];
         assert_eq!(shapes(""), [(1 << 20, 256 << 10, 1)]);
-        assert!(one.write && one.read && !one.check_read && !one.check_write && one.iterations == 1);
-        assert!(!one.shape.file_per_process && !one.reorder && !one.fsync);
+        let Steps { write, read, check_read, check_write, reorder, fsync, .. } = one.steps;
+        assert!(write && read && !check_read && !check_write && one.iterations == 1);
+        assert!(!one.shape.file_per_process && !reorder && !fsync);
     }
 
     #[test]
     fn presets_are_the_settings_of_the_papers_and_options_override_them() {
-        let segments = tests("--preset segments -t 5m").unwrap()[0];
+        let segments = &tests("--preset segments -t 5m").unwrap()[0];
         assert_eq!(shapes("--preset segments -t 5m"), [(5 << 20, 5 << 20, 100)]);
-        assert!(segments.shape.file_per_process && segments.reorder && segments.fsync);
-        assert!(segments.iterations == 1 && !segments.multi_file);
-        let repetitions = tests("--preset repetitions").unwrap()[0];
+        assert!(segments.shape.file_per_process && segments.steps.reorder && segments.steps.fsync);
+        assert!(segments.iterations == 1 && !segments.steps.multi_file);
+        let repetitions = &tests("--preset repetitions").unwrap()[0];
         assert_eq!(shapes("--preset repetitions"), [(1 << 20, 1 << 20, 1)]);
-        assert!(repetitions.iterations == 100 && repetitions.multi_file);
+        assert!(repetitions.iterations == 100 && repetitions.steps.multi_file);
         assert_eq!(shapes("--preset segments -s 7 -b 2m,4k"), [(2 << 20, 2 << 20, 7), (4096, 4096, 7)]);
         assert_eq!(tests("--preset repetitions -i 3").unwrap()[0].iterations, 3);
     }

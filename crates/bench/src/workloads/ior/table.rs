@@ -14,40 +14,14 @@ use crate::harness::{
 
 /// The timed phases, in order.
 const TIMED: [&str; 2] = ["write", "read"];
-const COLUMNS: [&str; 11] = [
-    "access",
-    "bw(MiB/s)",
-    "IOPS",
-    "Latency(s)",
-    "block(KiB)",
-    "xfer(KiB)",
-    "open(s)",
-    "wr/rd(s)",
-    "close(s)",
-    "total(s)",
-    "iter",
-];
-const SUMMARY: [&str; 16] = [
-    "Operation",
-    "api",
-    "class",
-    "Max(MiB)",
-    "Min(MiB)",
-    "Mean(MiB)",
-    "StdDev",
-    "Max(OPs)",
-    "Min(OPs)",
-    "Mean(OPs)",
-    "StdDev",
-    "Mean(s)",
-    "Tasks",
-    "xfer(KiB)",
-    "aggs(MiB)",
-    STORE,
-];
+/// The columns of an iteration, and those of the summary.
+const COLUMNS: &str =
+    "access bw(MiB/s) IOPS Latency(s) block(KiB) xfer(KiB) open(s) wr/rd(s) close(s) total(s) iter";
+const SUMMARY: &str = "Operation api class Max(MiB) Min(MiB) Mean(MiB) StdDev Max(OPs) Min(OPs) Mean(OPs) StdDev \
+                       Mean(s) Tasks xfer(KiB) aggs(MiB) store";
 /// A label for reports, with the value of `transfer`.
 const SIZE: &str = "size";
-/// The label and the column of the store.
+/// The label and the column of the store, which is text.
 const STORE: &str = "store";
 
 /// One iteration of one phase.
@@ -107,12 +81,13 @@ fn rows((case, results): &CaseResults<'_>) -> Vec<Row> {
     rows
 }
 
-fn plain(header: &[&str], left: usize) -> Table {
+fn plain(header: &str, left: usize) -> Table {
+    let header: Vec<&str> = header.split(' ').collect();
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(header);
+        .set_header(&header);
     for (number, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 2));
         if number >= left && header[number] != STORE {
@@ -123,7 +98,7 @@ fn plain(header: &[&str], left: usize) -> Table {
 }
 
 pub(super) fn print(record: &Record, out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "{}", record.machine())?;
+    writeln!(out, "{}", record.description().driver)?;
     let all: Vec<CaseResults<'_>> = record.cases().collect();
     let common = common_labels(&all);
     let labels_of = |case: &CaseRecord, is_common: bool| {
@@ -137,7 +112,7 @@ pub(super) fn print(record: &Record, out: &mut impl Write) -> io::Result<()> {
         print_case(case, out)?;
     }
     writeln!(out, "\nSummary of all tests:")?;
-    let mut table = plain(&SUMMARY, 3);
+    let mut table = plain(SUMMARY, 3);
     for case in &all {
         let rows = rows(case);
         for phase in TIMED {
@@ -157,7 +132,7 @@ pub(super) fn print(record: &Record, out: &mut impl Write) -> io::Result<()> {
 
 fn print_case(case: &CaseResults<'_>, out: &mut impl Write) -> io::Result<()> {
     let rows = rows(case);
-    let mut table = plain(&COLUMNS, 1);
+    let mut table = plain(COLUMNS, 1);
     table.add_rows(rows.iter().map(Row::cells));
     print_table(&table, out)?;
     writeln!(out)?;
@@ -233,7 +208,7 @@ pub(super) fn print_csv(record: &Record, out: &mut impl Write) -> io::Result<()>
         };
         if !has_header {
             let shared = ["files".to_owned()].into_iter().chain(labels().map(|(name, _)| name.clone()));
-            let header: Vec<String> = shared.chain(COLUMNS.map(str::to_owned)).collect();
+            let header: Vec<String> = shared.chain(COLUMNS.split(' ').map(str::to_owned)).collect();
             writeln!(out, "{}", header.join(","))?;
             has_header = true;
         }

@@ -15,7 +15,6 @@ const READ: u64 = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Legion {
-    /// The values of a shard.
     values: u64,
 }
 

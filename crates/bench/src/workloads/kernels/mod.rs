@@ -20,22 +20,19 @@ use clap::{Args, ValueEnum};
 use isotach_object::{ObjectClass, PoolUri, Registry};
 use serde_json::json;
 
-pub(crate) use self::play::{NAME, run_process};
+pub(crate) use self::play::Run;
 
 use self::{
     clamr::Clamr,
     legion::Legion,
     piece::VERSIONS_MAX,
     pio::{Pio, Rearrangement},
-    play::{Action, Layout, Task},
+    play::{Action, Layout},
     store::Updates,
 };
 use crate::{
     Error, Result,
-    harness::{
-        launcher,
-        study::{Case, Location, Study, StudyArgs, Work, labels, print_table},
-    },
+    harness::study::{Case, Study, StudyArgs, Work, labels, print_table},
 };
 
 /// A program.
@@ -92,7 +89,7 @@ fn scale(text: &str) -> std::result::Result<f64, String> {
 pub(crate) fn run(args: &KernelsArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
     check(args)?;
     let cases = cases(args, &updates(args, registry)?);
-    let mut study = Study::begin(NAME, &args.study.site, registry)?;
+    let mut study = Study::begin(Run::NAME, &args.study.site, registry)?;
     study.run(&args.study, &cases, store::prepare)?;
     study.finish(&args.study, out, |record, out| print_table(record, false, out))
 }
@@ -123,31 +120,6 @@ fn updates(args: &KernelsArgs, registry: &Registry) -> Result<Vec<Updates>> {
     Ok(args.updates.clone())
 }
 
-struct Run {
-    layout: Layout,
-    updates: Updates,
-    class: ObjectClass,
-    versions: u64,
-    action: Action,
-}
-
-impl Work for Run {
-    fn task(&self, location: &Location) -> Result<launcher::Task> {
-        let Self { layout, updates, versions, action, .. } = *self;
-        let (pool, class) = (location.to_string(), self.class.to_string());
-        launcher::Task::new(NAME, &Task { pool, layout, updates, class, versions, action })
-    }
-
-    fn bytes_written(&self, processes: u64) -> u64 {
-        let processes = processes as u32;
-        match self.action {
-            Action::Write => self.versions.saturating_mul(self.layout.bytes(processes)),
-            Action::WriteWhileRead => (self.versions + 1).saturating_mul(self.layout.bytes(processes / 2)),
-            Action::Read | Action::Restart { .. } => 0,
-        }
-    }
-}
-
 fn cases(args: &KernelsArgs, updates: &[Updates]) -> Vec<Case<Run>> {
     let mut cases = Vec::new();
     for kernel in &args.kernels {
@@ -155,15 +127,21 @@ fn cases(args: &KernelsArgs, updates: &[Updates]) -> Vec<Case<Run>> {
             for (name, layout, actions) in layouts(*kernel, *scale, args) {
                 for updates in updates {
                     for class in &args.classes {
-                        let (updates, class, versions) = (*updates, *class, args.versions);
+                        let (updates, class, versions) = (*updates, class.to_string(), args.versions);
                         let labels = labels([
                             ("kernel", json!(name)),
                             ("scale", json!(scale)),
                             ("updates", json!(updates)),
-                            ("class", json!(class.to_string())),
+                            ("class", json!(class)),
                             ("versions", json!(versions)),
                         ]);
-                        let run = |action: &Action| Run { layout, updates, class, versions, action: *action };
+                        let run = |action: &Action| Run {
+                            layout,
+                            updates,
+                            class: class.clone(),
+                            versions,
+                            action: *action,
+                        };
                         let runs = actions.iter().map(run).collect();
                         // An operation is a whole version.
                         cases.push(Case { labels, runs, flush_every: Some(1) });
@@ -175,7 +153,6 @@ fn cases(args: &KernelsArgs, updates: &[Updates]) -> Vec<Case<Run>> {
     cases
 }
 
-/// The names, layouts and actions of a kernel.
 fn layouts(kernel: Kernel, scale: f64, args: &KernelsArgs) -> Vec<(&'static str, Layout, Vec<Action>)> {
     match kernel {
         Kernel::Clamr => {

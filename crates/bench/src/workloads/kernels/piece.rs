@@ -8,7 +8,6 @@ pub(super) const VERSIONS_MAX: u64 = (1 << 16) - 1;
 /// A run of values of a variable, and its location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// The number of the array.
     pub(super) array: u64,
     /// The index of the first value in the array.
     pub(super) start: u64,
@@ -40,7 +39,6 @@ pub(super) fn scaled(count: u64, scale: f64) -> u64 {
     ((count as f64 * scale).round() as u64).max(1)
 }
 
-/// The bytes of all pieces together.
 pub(super) fn bytes_of(pieces: &[Piece]) -> usize {
     pieces.iter().map(Piece::bytes).sum()
 }

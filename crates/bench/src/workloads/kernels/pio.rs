@@ -34,7 +34,6 @@ pub(crate) enum Rearrangement {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Pio {
     rearrangement: Rearrangement,
-    /// Columns of the grid.
     columns: u64,
     /// Computing processes for each that does I/O.
     ratio: u64,

@@ -1,6 +1,6 @@
 //! The processes of a kernel: writers write their part of each version, and readers read what others wrote.
 
-use isotach_object::{PoolUri, Registry};
+use isotach_object::Registry;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -15,14 +15,12 @@ use crate::{
     harness::{
         events::Recorder,
         launcher::{Process, Rank},
+        study::{Location, Work},
     },
 };
 
-pub(crate) const NAME: &str = "kernels";
-
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Task {
-    pub(super) pool: String,
+pub(crate) struct Run {
     pub(super) layout: Layout,
     pub(super) updates: Updates,
     pub(super) class: String,
@@ -108,40 +106,46 @@ impl Layout {
     }
 }
 
-pub(crate) fn run_process(task: &Task, process: &mut Process, registry: &Registry) -> Result<()> {
-    let pool = registry.open_pool(&task.pool.parse::<PoolUri>()?)?;
-    let store = Store::open(&*pool, task.updates, task.class.parse()?)?;
-    let (layout, rank) = (task.layout, process.rank);
-    let mut job = Job { layout, store, buffer: Vec::new() };
-    let [write, read] = layout.phases();
-    match task.action {
-        Action::Write => {
-            let writer = Writer { number: rank.process, of: rank.processes };
-            process.phase(write, |recorder| job.write(recorder, writer, 1, task.versions))
-        }
-        Action::Read | Action::Restart { .. } => {
-            let reader = task.action.reader(rank);
-            let times = u64::from(reader.number < reader.of);
-            process.phase(read, |recorder| job.read(recorder, reader, times, task.versions))
-        }
-        Action::WriteWhileRead => {
-            let ((is_writer, number), of) = (rank.half(), rank.processes / 2);
-            if is_writer {
-                let writer = Writer { number, of };
-                process.phase("setup", |recorder| job.write(recorder, writer, 1, 1))?;
-                return process.phase(write, |recorder| job.write(recorder, writer, 2, task.versions));
-            }
-            let reader = Reader { number, of, writers: of };
-            process.phase("setup", |_| Ok(()))?;
-            process.phase(read, |recorder| job.read(recorder, reader, task.versions, 1))
+impl Work for Run {
+    const NAME: &'static str = "kernels";
+
+    fn bytes_written(&self, processes: u64) -> u64 {
+        let processes = processes as u32;
+        match self.action {
+            Action::Write => self.versions.saturating_mul(self.layout.bytes(processes)),
+            Action::WriteWhileRead => (self.versions + 1).saturating_mul(self.layout.bytes(processes / 2)),
+            Action::Read | Action::Restart { .. } => 0,
         }
     }
-}
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Writer {
-    number: u32,
-    of: u32,
+    fn run(&self, location: &Location, process: &mut Process, registry: &Registry) -> Result<()> {
+        let store = Store::open(&*registry.open_pool(location.pool()?)?, self.updates, self.class.parse()?)?;
+        let (layout, rank) = (self.layout, process.rank);
+        let mut job = Job { layout, store, buffer: Vec::new() };
+        let [write, read] = layout.phases();
+        match self.action {
+            Action::Write => {
+                let first = Contribution { version: 1, writer: rank.process, writers: rank.processes };
+                process.phase(write, |recorder| job.write(recorder, first, self.versions))
+            }
+            Action::Read | Action::Restart { .. } => {
+                let reader = self.action.reader(rank);
+                let times = u64::from(reader.number < reader.of);
+                process.phase(read, |recorder| job.read(recorder, reader, times, self.versions))
+            }
+            Action::WriteWhileRead => {
+                let ((is_writer, number), of) = (rank.half(), rank.processes / 2);
+                if is_writer {
+                    let part = |version| Contribution { version, writer: number, writers: of };
+                    process.phase("setup", |recorder| job.write(recorder, part(1), 1))?;
+                    return process.phase(write, |recorder| job.write(recorder, part(2), self.versions));
+                }
+                let reader = Reader { number, of, writers: of };
+                process.phase("setup", |_| Ok(()))?;
+                process.phase(read, |recorder| job.read(recorder, reader, self.versions, 1))
+            }
+        }
+    }
 }
 
 /// A process that reads what the writers wrote.
@@ -159,10 +163,10 @@ struct Job {
 }
 
 impl Job {
-    /// Writes the part of a process in `count` versions, beginning with `first`.
-    fn write(&mut self, recorder: &mut Recorder, writer: Writer, first: u64, count: u64) -> Result<()> {
-        (first..first + count).try_for_each(|version| {
-            let part = Contribution { version, writer: writer.number, writers: writer.of };
+    /// Writes the part of a process in `count` versions, beginning with that of `first`.
+    fn write(&mut self, recorder: &mut Recorder, first: Contribution, count: u64) -> Result<()> {
+        (first.version..first.version + count).try_for_each(|version| {
+            let part = Contribution { version, ..first };
             let pieces = self.layout.written(part);
             fill(&pieces, version, &mut self.buffer);
             recorder.operation(|timer| self.store.write(part, &pieces, &self.buffer, timer))
@@ -199,7 +203,7 @@ impl Job {
 
 #[cfg(test)]
 mod tests {
-    use isotach_object::{Engine, ObjectClass, Pool, memory::Memory};
+    use isotach_object::{Engine, ObjectClass, Pool, PoolUri, memory::Memory};
 
     use super::*;
     use crate::{
@@ -218,19 +222,19 @@ mod tests {
         [(); 2].map(|()| Job { layout, store: store(&*pool), buffer: Vec::new() })
     }
 
-    const ALONE: Writer = Writer { number: 0, of: 1 };
+    const PART: Contribution = Contribution { version: 1, writer: 0, writers: 1 };
     const READER: Reader = Reader { number: 0, of: 1, writers: 1 };
 
     #[test]
     fn wrong_values_and_old_versions_are_counted_as_wrong() {
         for updates in [Updates::Transactions, Updates::Plain] {
             let [mut writer, mut reader] = jobs(updates);
-            let mut recorder = Recorder::new(Clock::start());
-            writer.write(&mut recorder, ALONE, 1, 2).unwrap();
+            let mut recorder = Recorder::new(Clock::start(), 0);
+            writer.write(&mut recorder, PART, 2).unwrap();
             recorder.operations.clear();
             reader.read(&mut recorder, READER, 1, 2).unwrap();
             reader.read(&mut recorder, READER, 1, 3).unwrap();
-            let part = Contribution { version: 3, writer: 0, writers: 1 };
+            let part = Contribution { version: 3, ..PART };
             let (pieces, mut bytes) = (writer.layout.written(part), Vec::new());
             fill(&pieces, 3, &mut bytes);
             *bytes.last_mut().unwrap() ^= 1;
@@ -246,7 +250,7 @@ mod tests {
     fn reading_without_a_complete_version_fails() {
         for updates in [Updates::Transactions, Updates::Plain] {
             let [_, mut reader] = jobs(updates);
-            let mut recorder = Recorder::new(Clock::start());
+            let mut recorder = Recorder::new(Clock::start(), 0);
             let error = reader.read(&mut recorder, READER, 1, 1).unwrap_err();
             assert!(error.to_string().contains("no complete version"), "{error}");
         }

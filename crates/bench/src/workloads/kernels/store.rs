@@ -58,7 +58,6 @@ pub(super) struct Store {
     class: ObjectClass,
 }
 
-/// A complete version.
 pub(super) struct Version<'s> {
     store: &'s Store,
     container: Arc<dyn Container>,
@@ -101,10 +100,34 @@ impl Store {
         updates.push(Update::Put { cell: Cell::kv(counts, &key), value: &count });
         // After the values, so a reader that sees the note sees the values.
         updates.push(Update::Put { cell: Cell::kv(latest, &key), value: &version });
-        match self.updates {
-            Updates::Transactions => self.write_transaction(part, &updates, bytes.len() as u64, timer),
-            Updates::Plain => self.write_plainly(part, &updates, bytes.len() as u64, timer),
+        let moved = bytes.len() as u64;
+        if self.updates == Updates::Plain {
+            timer.open(|| Ok(()))?;
+            timer.transfer(moved, || Ok(self.container.update(&updates)?))?;
+            return timer.close(|| {
+                self.container.flush()?;
+                let poll = || match self.complete(part.writers)? {
+                    version if version >= part.version => Ok(()),
+                    version => Err(ObjectError::Conflict {
+                        what: format!("version {} is not complete: a process is at {version}", part.version),
+                    }),
+                };
+                Ok(retry(POLLS, poll)?)
+            });
         }
+        let versions = self.versions()?;
+        let start = || Ok(versions.start(part.version, part.writer, part.writers)?);
+        let mut transaction = timer.open(start)?;
+        timer.transfer(moved, || Ok(transaction.update(&updates)?))?;
+        timer.close(|| {
+            transaction.finish()?;
+            if versions.wait(part.version, COMPLETION_TIMEOUT)?.is_some() {
+                return Ok(());
+            }
+            let seconds = COMPLETION_TIMEOUT.as_secs();
+            let what = format!("version {} is not complete after {seconds} s", part.version);
+            Err(Error::invalid(what, "the parts of all processes in that time"))
+        })
     }
 
     fn values<'b>(&self, version: u64, pieces: &[Piece], mut bytes: &'b [u8]) -> Vec<Update<'b>> {
@@ -115,54 +138,6 @@ impl Store {
             Update::Write { cell, offset: piece.start * VALUE as u64, data }
         };
         pieces.iter().map(update).collect()
-    }
-
-    fn write_transaction(
-        &self,
-        part: Contribution,
-        updates: &[Update<'_>],
-        bytes: u64,
-        timer: &mut Timer,
-    ) -> Result<()> {
-        let versions = self.versions()?;
-        let start = || Ok(versions.start(part.version, part.writer, part.writers)?);
-        let mut transaction = timer.open(start)?;
-        timer.transfer(bytes, || Ok(transaction.update(updates)?))?;
-        timer.close(|| {
-            transaction.finish()?;
-            match versions.wait(part.version, COMPLETION_TIMEOUT)? {
-                Some(_) => Ok(()),
-                None => Err(Error::invalid(
-                    format!(
-                        "version {} is not complete after {} s",
-                        part.version,
-                        COMPLETION_TIMEOUT.as_secs()
-                    ),
-                    "the parts of all processes in that time",
-                )),
-            }
-        })
-    }
-
-    fn write_plainly(
-        &self,
-        part: Contribution,
-        updates: &[Update<'_>],
-        bytes: u64,
-        timer: &mut Timer,
-    ) -> Result<()> {
-        timer.open(|| Ok(()))?;
-        timer.transfer(bytes, || Ok(self.container.update(updates)?))?;
-        timer.close(|| {
-            self.container.flush()?;
-            let poll = || match self.complete(part.writers)? {
-                version if version >= part.version => Ok(()),
-                version => Err(ObjectError::Conflict {
-                    what: format!("version {} is not complete: a process is at {version}", part.version),
-                }),
-            };
-            Ok(retry(POLLS, poll)?)
-        })
     }
 
     /// The latest version in the notes of each writer; 0 without a note.
@@ -270,7 +245,7 @@ mod tests {
     }
 
     fn write(store: &Store, writer: u32, versions: std::ops::RangeInclusive<u64>) {
-        let mut recorder = Recorder::new(Clock::start());
+        let mut recorder = Recorder::new(Clock::start(), 0);
         for version in versions {
             let (part, mut bytes) = (Contribution { version, writer, writers: 2 }, Vec::new());
             let pieces = pieces(writer, version);

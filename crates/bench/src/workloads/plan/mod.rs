@@ -25,7 +25,7 @@ use crate::{
         spread::{MIB, median},
         study::{ProcessCounts, SiteArgs, Study},
     },
-    workloads::field_io::{self, Classes, Mode, field_size},
+    workloads::field_io::{self, Classes, Contention, Mode, Pattern, field_size},
 };
 
 const WORKLOAD: &str = "plan";
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &PlanArgs, registry: &Registry, out: &mut impl Write) ->
     let folder = args.resume.as_deref();
     let mut study = Study::resumable(WORKLOAD, &args.site, registry, args.options()?, folder)?;
     study.shows_progress = false;
-    let bounds = args.bounds(study.record().nodes())?;
+    let bounds = args.bounds(study.record().description().hosts.len())?;
     let bar = bar(measurements(&bounds, args));
     let mut bench = StudyBench { args, study, bar };
     let mut point = Point {
@@ -166,7 +166,7 @@ struct StudyBench<'a> {
 impl Bench for StudyBench<'_> {
     fn measure(&mut self, point: &Point) -> Result<Measured> {
         let Point { stage, nodes, processes, operations, size, class } = *point;
-        let mut case = field_io::pattern_a(self.args.mode, class, size, operations);
+        let mut case = field_io::case(Pattern::A, self.args.mode, Contention::Low, class, size, operations);
         // Stages compare points with each other and not with a limit.
         case.flush_every = None;
         case.labels.insert("stage".to_owned(), serde_json::json!(stage));

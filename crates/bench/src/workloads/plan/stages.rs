@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Result,
-    harness::{output::size_text, spread::Spread},
+    harness::{
+        output::size_text,
+        spread::{Spread, median},
+    },
     workloads::field_io::Classes,
 };
 
@@ -46,7 +49,6 @@ impl Stage {
     }
 }
 
-/// A point to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(super) struct Point {
     pub(super) stage: Stage,
@@ -80,7 +82,7 @@ impl Measured {
 
     /// One figure for both: the geometric mean of their medians.
     pub(super) fn rate(&self) -> f64 {
-        (Spread::of(self.write.clone()).median * Spread::of(self.read.clone()).median).sqrt()
+        (median(self.write.clone()) * median(self.read.clone())).sqrt()
     }
 }
 
@@ -89,7 +91,6 @@ pub(super) trait Bench {
     fn measure(&mut self, point: &Point) -> Result<Measured>;
 }
 
-/// The bounds of the search.
 #[derive(Debug, Clone)]
 pub(super) struct Bounds {
     /// Nodes that clients can run on.
@@ -101,7 +102,6 @@ pub(super) struct Bounds {
     pub(super) classes: Vec<Classes>,
 }
 
-/// A point with its result.
 pub(super) type Row = (Point, Measured);
 
 /// A completed stage: its rows, and the point from which the next one starts.

@@ -17,18 +17,17 @@ use serde::Serialize;
 use crate::{
     Error, Result,
     harness::{
-        folders::{self, prepare_memory, scratch},
+        folders::{self, create_folders, prepare_memory, scratch},
         launcher::{Launcher, Task, this_program},
         machine::Machine,
         measurement::{Case, Measurement},
         output::{json, print_line},
         parse::process_count,
-        usage::Total,
     },
     workloads::{
         client::{ClientArgs, ClientMode, ClientOp, field_size},
         ensemble::FIELDS_PER_STEP,
-        load::{Load, client_tasks, plain_tasks},
+        load::{Load, client_tasks, plain_tasks, store},
         plain::PlainOp,
     },
 };
@@ -108,13 +107,10 @@ impl<W: Write> Suite<'_, W> {
         let folder = scratch(parent)?;
         let sync = !folders::is_memory(parent);
         let case = Case { place: folders::title(parent), size, sync, repetition, procs };
-        let [plain, root, atomic] = ["plain", "store", "atomic"].map(|name| folder.path().join(name));
-        for folder in [&plain, &root, &atomic] {
-            fs::create_dir(folder).map_err(Error::io("create", folder))?;
-        }
+        let [plain, root, atomic] = create_folders(folder.path(), ["plain", "store", "atomic"])?;
         let archive = |modes: &[ClientMode], root: Option<&Path>| {
             let store = root.map(|root| store(root, sync));
-            client_tasks(load.clients(ClientOp::Archive), modes, store.as_deref())
+            client_tasks(load.clients(ClientOp::Archive, 1), modes, store.as_deref())
         };
         prepare_memory(folder.path(), load.bytes())?;
         let write = plain_tasks(&load.plain(PlainOp::Write, &plain, sync))?;
@@ -130,7 +126,7 @@ impl<W: Write> Suite<'_, W> {
         for (what, op) in [("retrieve", ClientOp::Retr1), ("retrieve, one request", ClientOp::Bulk)] {
             let read = plain_tasks(&load.plain(PlainOp::Read, &plain, false))?;
             let limit = self.add("plain read", &case, read, None)?;
-            let clients = client_tasks(load.clients(op), &[], Some(&store(&root, sync)))?;
+            let clients = client_tasks(load.clients(op, 1), &[], Some(&store(&root, sync)))?;
             self.add(what, &case, clients, Some(&limit))?;
         }
         if procs == 1 {
@@ -173,7 +169,7 @@ impl<W: Write> Suite<'_, W> {
         tasks: Vec<Task>,
         limit: Option<&Measurement>,
     ) -> Result<Measurement> {
-        let total = Total::of(&self.launcher.measure(tasks.into_iter().map(|task| (task, None)).collect())?);
+        let total = self.launcher.total(tasks)?;
         let one = Measurement::new(what, case, &total, limit);
         self.emit(&one)?;
         if !self.args.json {
@@ -196,9 +192,4 @@ impl<W: Write> Suite<'_, W> {
         }
         Ok(())
     }
-}
-
-/// The URI of a store in a folder.
-fn store(root: &Path, sync: bool) -> String {
-    format!("posix:{}{}", root.display(), if sync { "" } else { "?sync=no" })
 }

@@ -2,9 +2,8 @@
 
 use std::io::{self, Write};
 
-use comfy_table::Table;
-
 use crate::harness::{
+    groups::grouped,
     machine::Machine,
     measurement::{Measurement, Repetitions},
     output::{self, short, size_text},
@@ -46,14 +45,18 @@ const GOALS: [Goal; 5] = [
         what: "list",
         size: 100,
         text: "1000000 fields in less than 2 s",
-        reached: |r| (r.first().fields >= 1_000_000).then(|| less_than(r.median(|one| one.seconds), 2.0))?,
+        reached: |r| {
+            (r.first().total.fields >= 1_000_000)
+                .then(|| less_than(r.median(|one| one.total.seconds), 2.0))?
+        },
     },
     Goal {
         what: "list",
         size: 100,
         text: "with less than 300 MB",
         reached: |r| {
-            (r.first().fields >= 1_000_000).then(|| less_than(r.median(|one| one.rss_mib), 300e6 / MIB))?
+            (r.first().total.fields >= 1_000_000)
+                .then(|| less_than(r.median(|one| one.rss_mib), 300e6 / MIB))?
         },
     },
 ];
@@ -66,24 +69,17 @@ fn less_than(figure: f64, goal: f64) -> Option<(f64, bool)> {
     Some((figure, figure < goal))
 }
 
-/// Prints tables and goals.
 pub(crate) fn print(machine: &Machine, all: &[Measurement], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{}", machine.text())?;
     let groups = Repetitions::group(all);
-    let repetitions = all.iter().map(|one| one.repetition).max().unwrap_or_default();
+    let repetitions = all.iter().map(|one| one.case.repetition).max().unwrap_or_default();
     writeln!(
         out,
         "Medians of {repetitions}; \"of plain\" is the median of ratios to the plain write or read just before."
     )?;
-    let mut places: Vec<&str> = Vec::new();
-    for group in &groups {
-        if !places.contains(&group.first().place.as_str()) {
-            places.push(&group.first().place);
-        }
-    }
-    for place in places {
-        let here: Vec<_> = groups.iter().filter(|group| group.first().place == place).collect();
-        writeln!(out, "\n{place}\n{}", table_of(&here))?;
+    for (place, here) in grouped(&groups, |group| group.first().case.place.as_str()) {
+        let table = output::table(HEADER, here.iter().map(|group| row(group)), 1);
+        writeln!(out, "\n{place}\n{table}")?;
         for goal in &GOALS {
             print_goal(goal, &here, out)?;
         }
@@ -94,7 +90,7 @@ pub(crate) fn print(machine: &Machine, all: &[Measurement], out: &mut impl Write
 fn print_goal(goal: &Goal, here: &[&Repetitions<'_>], out: &mut impl Write) -> io::Result<()> {
     let is_meant = |group: &&&Repetitions<'_>| {
         let first = group.first();
-        (first.what, first.size, first.procs) == (goal.what, goal.size, 1)
+        (first.what, first.case.size, first.total.procs) == (goal.what, goal.size, 1)
     };
     let Some((figure, is_reached)) = here.iter().find(is_meant).and_then(|group| (goal.reached)(group))
     else {
@@ -111,17 +107,13 @@ fn print_goal(goal: &Goal, here: &[&Repetitions<'_>], out: &mut impl Write) -> i
     )
 }
 
-fn table_of(groups: &[&Repetitions<'_>]) -> Table {
-    output::table(HEADER, groups.iter().map(|group| row(group)), 1)
-}
-
 fn row(group: &Repetitions<'_>) -> [String; 9] {
     let first = group.first();
-    let sync = if first.sync && first.what.contains("rchive") { ", synced" } else { "" };
+    let sync = if first.case.sync && first.what.contains("rchive") { ", synced" } else { "" };
     [
         format!("{}{sync}", first.what),
-        size_text(first.size),
-        first.procs.to_string(),
+        size_text(first.case.size),
+        first.total.procs.to_string(),
         short(group.median(|one| one.mib_per_s)),
         group.ratio().map_or(String::new(), |ratio| format!("{ratio:.2}")),
         short(group.median(|one| one.fields_per_s)),

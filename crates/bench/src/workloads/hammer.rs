@@ -1,22 +1,19 @@
 //! Hammer: fields of a forecast through the field API, as fdb-hammer writes and reads them through FDB.
 
-mod play;
-
-use std::io::Write;
+use std::{io::Write, ops::Range};
 
 use clap::Args;
 use isotach_object::Registry;
+use serde::{Deserialize, Serialize};
 
-pub(crate) use self::play::{NAME, run_process};
-
-use self::play::{Action, Task};
 use crate::{
     Error, Result,
     harness::{
-        launcher,
+        events::Recorder,
+        launcher::Process,
         study::{Case, Location, Retention, Study, StudyArgs, Work, print_table},
     },
-    workloads::forecast::{self, Forecast, ForecastArgs, Pace, PaceArgs},
+    workloads::forecast::{self, Forecast, ForecastArgs, Pace, PaceArgs, Reader, Writer},
 };
 
 /// Options of hammer, with fdb-hammer's names.
@@ -65,7 +62,7 @@ pub(crate) fn run(args: &HammerArgs, registry: &Registry, out: &mut impl Write) 
         args.pace.check_unused()?;
     }
     let cases = cases(args, &actions)?;
-    let mut study = Study::begin(NAME, &args.study.site, registry)?;
+    let mut study = Study::begin(Run::NAME, &args.study.site, registry)?;
     study.retention = retention;
     study.run(&args.study, &cases, |pool| forecast::prepare(pool, registry))?;
     study.finish(&args.study, out, |record, out| print_table(record, args.statistics, out))
@@ -101,15 +98,14 @@ impl HammerArgs {
     }
 }
 
-fn cases(args: &HammerArgs, actions: &[Action]) -> Result<Vec<Case<Task>>> {
+fn cases(args: &HammerArgs, actions: &[Action]) -> Result<Vec<Case<Run>>> {
     let pace = args.itt.then(|| Pace::ITT.with(&args.pace));
     let case = |forecast: Forecast| {
         let mut labels = forecast.labels();
         if args.itt {
             labels.insert("itt".to_owned(), true.into());
         }
-        let task = |action: &Action| Task {
-            pool: String::new(),
+        let run = |action: &Action| Run {
             forecast: forecast.clone(),
             action: *action,
             one_by_one: args.one_by_one,
@@ -118,17 +114,60 @@ fn cases(args: &HammerArgs, actions: &[Action]) -> Result<Vec<Case<Task>>> {
         };
         // With windows of time the device does not determine the time of a step.
         let flush_every = pace.is_none().then(|| forecast.shape.block() as u64);
-        Case { labels, runs: actions.iter().map(task).collect(), flush_every }
+        Case { labels, runs: actions.iter().map(run).collect(), flush_every }
     };
     Ok(Forecast::all(&args.forecast)?.into_iter().map(case).collect())
 }
 
-impl Work for Task {
-    fn task(&self, location: &Location) -> Result<launcher::Task> {
-        launcher::Task::new(NAME, &Self { pool: location.to_string(), ..self.clone() })
-    }
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Run {
+    forecast: Forecast,
+    action: Action,
+    one_by_one: bool,
+    full_check: bool,
+    /// The pace; none for as fast as possible.
+    pace: Option<Pace>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Action {
+    Write,
+    Read,
+    List,
+}
+
+impl Work for Run {
+    const NAME: &'static str = "hammer";
 
     fn bytes_written(&self, processes: u64) -> u64 {
         if self.action == Action::Write { self.forecast.bytes(processes) } else { 0 }
+    }
+
+    fn run(&self, location: &Location, process: &mut Process, registry: &Registry) -> Result<()> {
+        let store = forecast::open(location, registry)?;
+        let rank = process.rank;
+        if self.action == Action::Write {
+            let writer = Writer::new(store, &self.forecast, self.pace.unwrap_or(Pace::NONE))?;
+            return process.phase("write", |recorder| writer.write(rank, recorder));
+        }
+        let members = self.forecast.shape.members(rank.neighbour(), 1);
+        let reader = Reader::new(store, &self.forecast, self.full_check)?;
+        if self.action == Action::List {
+            let members: Vec<u32> = members.collect();
+            return reader.phase("list", process, |reader, recorder| reader.list(&members, recorder));
+        }
+        reader.phase("read", process, |reader, recorder| self.read(reader, members, recorder))
+    }
+}
+
+impl Run {
+    /// Reads all steps of some members.
+    fn read(&self, reader: &mut Reader, members: Range<u32>, recorder: &mut Recorder) -> Result<()> {
+        self.forecast.shape.steps().try_for_each(|step| match (&self.pace, self.one_by_one) {
+            (Some(pace), _) => reader.follow(members.clone().collect(), step, pace, recorder),
+            (None, true) => members.clone().try_for_each(|member| reader.one_by_one(member, step, recorder)),
+            (None, false) => members.clone().try_for_each(|member| reader.request(&[member], step, recorder)),
+        })
     }
 }
