@@ -6,7 +6,32 @@
 
 #![expect(clippy::expect_used, reason = "test code: a failure here is a failed test")]
 
-use std::{env, fs::OpenOptions, io::Write, thread};
+use std::{
+    env,
+    fs::OpenOptions,
+    io::Write,
+    thread,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+/// The number that a variable of the environment says, such as `ISOTACH_SEQUENCES`.
+///
+/// # Panics
+/// If it says anything else.
+#[must_use]
+pub fn number(name: &str) -> Option<u64> {
+    env::var(name).ok().map(|text| text.parse().expect("a whole number"))
+}
+
+/// The seed of a random test: `ISOTACH_SEED`, or another one each time. A test prints it when it fails.
+///
+/// # Panics
+/// If `ISOTACH_SEED` is no number.
+#[must_use]
+pub fn seed() -> u64 {
+    let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |time| time.as_nanos() as u64);
+    number("ISOTACH_SEED").unwrap_or_else(clock)
+}
 
 /// What a test needs of the machine or the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
