@@ -16,7 +16,6 @@ use isotach_object::{
 macro_rules! hooks {
     ($(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         /// What a wrapped container does. Each method does what the inner container does unless it is overridden.
-        #[expect(clippy::missing_errors_doc, reason = "each fails as the method of the container that it stands for")]
         #[expect(missing_docs, reason = "each is named after the method of the container that it stands for")]
         pub trait Hooks: Debug + Send + Sync {
             fn capabilities(&self, inner: &dyn Container) -> Capabilities {
@@ -227,19 +226,9 @@ impl<H: Hooks> Extents for Hooked<H> {
     }
 }
 
-/// Wraps each container that is opened.
-type Wrap = Arc<dyn Fn(Arc<dyn Container>) -> Arc<dyn Container> + Send + Sync>;
-
-/// Runs before a call of a pool; see [`hook_engine`].
-type Before = Arc<dyn Fn(PoolCall<'_>) -> Result<()> + Send + Sync>;
-
 /// A call of a pool that a test can observe or fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PoolCall<'a> {
-    /// A container is created.
-    Create(&'a Label),
-    /// A container is opened.
-    Open(&'a Label),
     /// A container is destroyed.
     Destroy(&'a Label),
     /// A container is purged.
@@ -253,22 +242,25 @@ pub fn hook_engine(
     before: impl Fn(PoolCall<'_>) -> Result<()> + Send + Sync + 'static,
     wrap: impl Fn(Arc<dyn Container>) -> Arc<dyn Container> + Send + Sync + 'static,
 ) -> Arc<dyn Engine> {
-    Arc::new(HookedEngine { inner, before: Arc::new(before), wrap: Arc::new(wrap) })
+    Arc::new(Outer { inner, before: Arc::new(before), wrap: Arc::new(wrap) })
 }
 
-struct HookedEngine {
-    inner: Arc<dyn Engine>,
-    before: Before,
-    wrap: Wrap,
+/// An engine or a pool, and what it does differently.
+struct Outer<T: ?Sized> {
+    inner: Arc<T>,
+    before: Arc<dyn Fn(PoolCall<'_>) -> Result<()> + Send + Sync>,
+    wrap: Arc<Wrap>,
 }
 
-impl Debug for HookedEngine {
+type Wrap = dyn Fn(Arc<dyn Container>) -> Arc<dyn Container> + Send + Sync;
+
+impl<T: Debug + ?Sized> Debug for Outer<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Hooked({:?})", self.inner)
     }
 }
 
-impl Engine for HookedEngine {
+impl Engine for Outer<dyn Engine> {
     fn scheme(&self) -> &'static str {
         self.inner.scheme()
     }
@@ -284,7 +276,7 @@ impl Engine for HookedEngine {
     fn open_pool(&self, uri: &PoolUri) -> Result<Arc<dyn Pool>> {
         let inner = self.inner.open_pool(uri)?;
         let (before, wrap) = (Arc::clone(&self.before), Arc::clone(&self.wrap));
-        Ok(Arc::new(HookedPool { inner, before, wrap }))
+        Ok(Arc::new(Outer { inner, before, wrap }))
     }
 
     fn destroy_pool(&self, uri: &PoolUri) -> Result<()> {
@@ -292,19 +284,7 @@ impl Engine for HookedEngine {
     }
 }
 
-struct HookedPool {
-    inner: Arc<dyn Pool>,
-    before: Before,
-    wrap: Wrap,
-}
-
-impl Debug for HookedPool {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Hooked({:?})", self.inner)
-    }
-}
-
-impl Pool for HookedPool {
+impl Pool for Outer<dyn Pool> {
     fn uri(&self) -> &PoolUri {
         self.inner.uri()
     }
@@ -319,12 +299,10 @@ impl Pool for HookedPool {
     }
 
     fn create_container(&self, label: &Label, options: &ContainerOptions<'_>) -> Result<()> {
-        (self.before)(PoolCall::Create(label))?;
         self.inner.create_container(label, options)
     }
 
     fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {
-        (self.before)(PoolCall::Open(label))?;
         Ok((self.wrap)(self.inner.open_container(label)?))
     }
 
@@ -346,7 +324,7 @@ impl Pool for HookedPool {
     }
 }
 
-impl Maintenance for HookedPool {
+impl Maintenance for Outer<dyn Pool> {
     fn verify(&self, label: &Label, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified> {
         self.inner.maintenance()?.verify(label, how, progress)
     }

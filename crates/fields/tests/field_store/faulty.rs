@@ -164,7 +164,7 @@ impl Engine for Faulty {
                 interrupt(&script, Moment::Destroy, label);
                 Ok(())
             }
-            PoolCall::Create(_) | PoolCall::Open(_) | PoolCall::Purge(_) => Ok(()),
+            PoolCall::Purge(_) => Ok(()),
         };
         let wrap = move |inner: Arc<dyn Container>| -> Arc<dyn Container> {
             let scripted = Scripted { label: inner.label().clone(), script: Arc::clone(&scripts) };
