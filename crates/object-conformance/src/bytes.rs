@@ -1,14 +1,13 @@
 //! Bytes for tests, generated from a seed so that any mix of two values is noticed.
 
+use isotach_engine_kit::random::Seeded;
+
 /// Bytes that look random and are the same for the same seed.
 pub(super) fn noise(seed: u64, length: usize) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut random = Seeded(seed);
     let mut bytes = Vec::with_capacity(length + 8);
     while bytes.len() < length {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        bytes.extend_from_slice(&state.to_le_bytes());
+        bytes.extend_from_slice(&random.number().to_le_bytes());
     }
     bytes.truncate(length);
     bytes

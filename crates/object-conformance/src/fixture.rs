@@ -14,7 +14,9 @@ pub trait Fixture: Send + Sync {
     fn fresh_pool(&self) -> PoolUri;
 
     /// The hooks that inject faults, if any exist.
-    fn faults(&self) -> Option<&dyn Faults>;
+    fn faults(&self) -> Option<&dyn Faults> {
+        None
+    }
 }
 
 /// The hooks of [`Faults`] that work. The cases of the others are skipped by name.
@@ -39,7 +41,9 @@ pub trait Faults: Send + Sync {
 
     /// Ends a handle as the death of its process would: no held back update is written, and no destructor runs. Writes that the
     /// operating system has accepted stay.
-    fn crash(&self, container: Arc<dyn Container>);
+    fn crash(&self, container: Arc<dyn Container>) {
+        std::mem::forget(container);
+    }
 
     /// Leaves less than 1 MiB of space for the pool's data.
     fn fill_up(&self, uri: &PoolUri);

@@ -8,9 +8,11 @@ use std::{
 
 use super::{
     bytes::{awkward_keys, noise},
-    trial::{Place, Trial, all_keys, all_objects, all_pages, array_id, general_id, kv, kv_id, refused},
+    trial::{
+        Place, Trial, all_keys, all_objects, all_pages, array_id, general, general_id, kv, kv_id, refused,
+    },
 };
-use isotach_object::{Anchor, Cell, Single, Update};
+use isotach_object::{Anchor, Cell, Update};
 
 fn entries(place: &Place, limit: usize, values: bool) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut entries = all_pages(|anchor| place.kv(1).list(anchor, limit, values).unwrap(), limit);
@@ -147,7 +149,7 @@ pub fn objects_are_listed_while_they_hold_something(trial: &Trial<'_>) {
     }
     place.container.update(&[Update::Destroy { object: array_id(3) }]).unwrap();
     place.kv(3).remove(b"k").unwrap();
-    Single::new(&*place.container, general_id(3), b"d", b"a").unwrap().remove().unwrap();
+    general(&place.container, 3, b"d", b"a").remove().unwrap();
     expected.retain(|object| object.lo() != 3);
     assert_eq!(all_objects(&*place.container, 7), expected);
 }
@@ -158,11 +160,11 @@ pub fn distribution_and_attribute_keys_are_listed_in_pages(trial: &Trial<'_>) {
     keys.sort();
     for dkey in &keys {
         for akey in [&b"a"[..], b"b", b"c"] {
-            Single::new(&*place.container, general_id(1), dkey, akey).unwrap().put(b"x").unwrap();
+            general(&place.container, 1, dkey, akey).put(b"x").unwrap();
         }
     }
     for akey in &keys {
-        Single::new(&*place.container, general_id(2), b"d", akey).unwrap().put(b"x").unwrap();
+        general(&place.container, 2, b"d", akey).put(b"x").unwrap();
     }
     let container = &place.container;
     for limit in [1, 2, 16, 1000] {

@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use super::{Faults, Fixture};
+use super::Fixture;
 use isotach_object::{Engine, PoolUri, memory::Memory};
 
 /// The fixture of [`Memory`]: all its engine values are clones of one.
@@ -30,9 +30,5 @@ impl Fixture for MemoryFixture {
     fn fresh_pool(&self) -> PoolUri {
         let number = self.pools.fetch_add(1, Ordering::Relaxed);
         format!("memory:pool-{number}").parse().unwrap()
-    }
-
-    fn faults(&self) -> Option<&dyn Faults> {
-        None
     }
 }

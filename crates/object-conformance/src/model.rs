@@ -4,12 +4,9 @@
 //! be seen by the other, so they are flushed before the other takes its turn; then every answer is
 //! determined, and a difference is an error of the engine (or of the model).
 
-use std::{
-    cell::Cell as Counter,
-    env,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::cell::Cell as Counter;
 
+use isotach_needs::{number, seed};
 use proptest::{
     test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner},
     {collection::vec, prelude::Strategy},
@@ -58,10 +55,8 @@ macro_rules! model_suite {
 /// # Panics
 /// As [`compare`]; and when a variable is not a number.
 pub fn run(fixture: &dyn Fixture) {
-    let number = |name| env::var(name).ok().map(|text| text.parse::<u64>().expect("a whole number"));
-    let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |time| time.as_micros() as u64);
     let sequences = number("ISOTACH_SEQUENCES").map_or(SEQUENCES, |number| number as u32);
-    compare(fixture, sequences, number("ISOTACH_SEED").unwrap_or_else(clock));
+    compare(fixture, sequences, seed());
 }
 
 /// Runs this many random sequences from the seed.
@@ -131,10 +126,11 @@ impl<'f> Arena<'f> {
 fn play(sides: &mut [Side<'_>; 2], turns: &[Turn]) -> Result<(), String> {
     let mut holds_back = None;
     for (at, turn) in turns.iter().enumerate() {
+        let at_turn = |difference| format!("turn {at}: {difference}");
         if let Some(other) = holds_back.filter(|handle| *handle != turn.handle) {
-            same(sides, other, &Step::Flush).map_err(|difference| at_turn(at, &difference))?;
+            same(sides, other, &Step::Flush).map_err(at_turn)?;
         }
-        same(sides, turn.handle, &turn.step).map_err(|difference| at_turn(at, &difference))?;
+        same(sides, turn.handle, &turn.step).map_err(at_turn)?;
         holds_back = Some(turn.handle);
     }
     for handle in [holds_back.unwrap_or(0), 0, 1] {
@@ -152,10 +148,6 @@ fn play(sides: &mut [Side<'_>; 2], turns: &[Turn]) -> Result<(), String> {
     at_all.try_for_each(|(name, step)| same(sides, 0, &Step::At(name, Box::new(step.clone()))))
 }
 
-fn at_turn(at: usize, difference: &str) -> String {
-    format!("turn {at}: {difference}")
-}
-
 /// Everything there is, seen in every way.
 fn closing_look() -> Vec<Step> {
     let mut steps = vec![Step::ListObjects { limit: 2 }];
@@ -167,9 +159,8 @@ fn closing_look() -> Vec<Step> {
         steps.push(Step::ListAkeys { object: general_id(1), dkey, limit: 1 });
     }
     steps.push(Step::Size(strategy::all_cells()));
-    steps.push(Step::Get(
-        strategy::all_cells().into_iter().filter(|cell| cell.check_value().is_ok()).collect(),
-    ));
+    let values = strategy::all_cells().into_iter().filter(|cell| cell.check_value().is_ok());
+    steps.push(Step::Get(values.collect()));
     for cell in strategy::all_cells().into_iter().filter(|cell| cell.check_extent().is_ok()) {
         let ranges = [0, 70_000, strategy::FAR, strategy::LAST - 100];
         steps.push(Step::Extents(cell, 0, u64::MAX));

@@ -2,16 +2,18 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    env,
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::Duration,
 };
+
+use isotach_engine_kit::random::Seeded;
 
 use super::{
     process::{Participant, Task},
     trial::{Place, Trial, array_id, kv_id, label, refused, wait_for},
 };
 use isotach_object::{
-    Array, ArrayRead, Cell, Container, KeyValue, ObjectId, Outcome, Result, Status, Update, Versions,
+    Array, ArrayRead, Cell, Container, KeyValue, NumberedTransaction, ObjectId, Outcome, Result, Status,
+    Update, Versions,
 };
 
 /// Participants of each transaction, in processes of their own.
@@ -51,18 +53,22 @@ fn place(trial: &Trial<'_>) -> Option<Place> {
 
 /// Takes part in a transaction: an entry and some bytes of an array, both of which hold the number.
 fn write(container: &dyn Container, number: u64, participant: u64, participants: u64) -> Result<()> {
+    part_of(container, number, participant, participants)?.finish()
+}
+
+/// A part of a transaction, with its updates.
+fn part_of(
+    container: &dyn Container,
+    number: u64,
+    participant: u64,
+    participants: u64,
+) -> Result<NumberedTransaction<'_>> {
     let mut part = versions(container).start(number, participant as u32, participants as u32)?;
-    part.update(&[Update::Put {
-        cell: Cell::kv(values(), &[participant as u8]),
-        value: &number.to_le_bytes(),
-    }])?;
-    let data = [number as u8; PART as usize];
-    part.update(&[Update::Write {
-        cell: Cell::array(array_id(9)),
-        offset: participant * PART,
-        data: &data,
-    }])?;
-    part.finish()
+    let (key, value, data) = ([participant as u8], number.to_le_bytes(), [number as u8; PART as usize]);
+    part.update(&[Update::Put { cell: Cell::kv(values(), &key), value: &value }])?;
+    let (cell, offset) = (Cell::array(array_id(9)), participant * PART);
+    part.update(&[Update::Write { cell, offset, data: &data }])?;
+    Ok(part)
 }
 
 /// The number that all participants' entries hold, or 0. Panics if they differ.
@@ -268,20 +274,13 @@ pub fn random_starts_finishes_and_aborts_agree_with_a_plain_model(trial: &Trial<
     if place(trial).is_none() {
         return;
     }
-    let number = |name| env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
-    let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |time| time.as_micros() as u64);
-    let seed = number("ISOTACH_SEED").unwrap_or_else(clock);
+    let seed = isotach_needs::seed();
     for sequence in 0..SEQUENCES {
         let place = trial.place();
         let handles = [place.another(), place.another(), place.another()];
         let mut model = Model::default();
-        let mut state = seed.wrapping_add(sequence).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-        let mut below = |limit: u64| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 20) % limit
-        };
+        let mut random = Seeded(seed.wrapping_add(sequence));
+        let mut below = |end| random.below(end);
         for step in 0..OPERATIONS as u64 {
             let what = format!("ISOTACH_SEED={seed}, sequence {sequence}, step {step}");
             let handle = &*handles[below(3) as usize];
@@ -307,12 +306,8 @@ pub fn random_starts_finishes_and_aborts_agree_with_a_plain_model(trial: &Trial<
                         part.update(&[Update::Put { cell, value: &step.to_le_bytes() }])?;
                         part.finish()
                     };
-                    let found = code(finished());
-                    if found != expected {
-                        panic!(
-                            "{what}: {found:?} instead of {expected:?} for {participant} of {participants} in {number}"
-                        );
-                    }
+                    let part = format!("participant {participant} of {participants} in {number}");
+                    assert_eq!(code(finished()), expected, "{what}: {part}");
                 }
                 _ => {}
             }
@@ -448,25 +443,13 @@ pub fn a_participant_that_dies_is_aborted_before_finishing_and_committed_after(t
 
 /// Finishes a part, and leaves it to others to commit it.
 pub(super) fn finish_and_die(me: &Participant) -> Vec<u64> {
-    part_of(me).prepare().unwrap();
+    part_of(&*me.container, me.args[0], me.args[1], 2).unwrap().prepare().unwrap();
     me.container.flush().unwrap();
     Vec::new()
 }
 
 pub(super) fn update_and_die(me: &Participant) -> Vec<u64> {
-    std::mem::forget(part_of(me));
+    std::mem::forget(part_of(&*me.container, me.args[0], me.args[1], 2).unwrap());
     me.container.flush().unwrap();
     Vec::new()
-}
-
-fn part_of(me: &Participant) -> isotach_object::NumberedTransaction<'_> {
-    let (number, participant) = (me.args[0], me.args[1]);
-    let mut part = versions(&*me.container).start(number, participant as u32, 2).unwrap();
-    let key = [participant as u8];
-    let cell = Cell::kv(values(), &key);
-    part.update(&[Update::Put { cell, value: &number.to_le_bytes() }]).unwrap();
-    let data = [number as u8; PART as usize];
-    part.update(&[Update::Write { cell: Cell::array(array_id(9)), offset: participant * PART, data: &data }])
-        .unwrap();
-    part
 }

@@ -2,9 +2,8 @@
 
 use super::{
     bytes::noise,
-    trial::{Place, Trial, all_objects, array, general_id, kv, label},
+    trial::{Place, Trial, all_objects, array, general, kv, label},
 };
-use isotach_object::Single;
 
 fn fill(place: &Place) {
     for key in 0..200_u8 {
@@ -14,7 +13,7 @@ fn fill(place: &Place) {
     place.kv(1).remove(b"removed").unwrap();
     place.array(1).write(100_000, &noise(1, 50_000)).unwrap();
     place.array(1).punch(120_000, 100).unwrap();
-    Single::new(&*place.container, general_id(1), b"d", b"a").unwrap().put(b"v").unwrap();
+    general(&place.container, 1, b"d", b"a").put(b"v").unwrap();
     place.container.flush().unwrap();
 }
 
@@ -40,7 +39,7 @@ pub fn a_new_engine_value_finds_everything_in_the_pool(trial: &Trial<'_>) {
         let mut expected = [&[0][..], &noise(1, 50_000)].concat();
         expected[20_001..20_101].fill(0);
         assert!(bytes == expected);
-        let single = Single::new(&*container, general_id(1), b"d", b"a").unwrap();
+        let single = general(&container, 1, b"d", b"a");
         assert_eq!(single.get().unwrap().unwrap(), b"v");
         let more = container.allocate_ids(10).unwrap();
         assert!(more.start >= given.end || more.end <= given.start, "ids are handed out once");

@@ -5,7 +5,7 @@ use super::{
     process::{Participant, Task},
     trial::{Trial, array, array_id, kv, kv_id, label, refused, wait_for},
 };
-use isotach_object::{Cell, Container, Label, Precondition, Result, Transaction, Update};
+use isotach_object::{Cell, Container, Epoch, Label, Precondition, Result, Transaction, Update};
 
 /// Stages that several commit at the same time.
 const RACES: u64 = 100;
@@ -30,14 +30,18 @@ fn prepare(container: &dyn Container, name: &str, updates: &[Update<'_>]) -> Res
 }
 
 fn names(container: &dyn Container, prefix: &str) -> Vec<String> {
-    container
-        .prepared_transactions()
-        .unwrap()
-        .list_prepared(prefix)
-        .unwrap()
-        .iter()
-        .map(Label::to_string)
-        .collect()
+    let names = container.prepared_transactions().unwrap().list_prepared(prefix).unwrap();
+    names.iter().map(Label::to_string).collect()
+}
+
+/// Commits what is prepared under these names, and a transaction behind it.
+fn commit(container: &dyn Container, names: &[&str], then: &Transaction<'_>) -> Result<Epoch> {
+    let names: Vec<_> = names.iter().map(|name| label(name)).collect();
+    container.prepared_transactions()?.commit_prepared(&names, then)
+}
+
+fn abort(container: &dyn Container, name: &str) -> Result<()> {
+    container.prepared_transactions()?.abort_prepared(&label(name))
 }
 
 pub fn prepared_updates_are_invisible_until_committed_and_then_count_in_order(trial: &Trial<'_>) {
@@ -57,12 +61,7 @@ pub fn prepared_updates_are_invisible_until_committed_and_then_count_in_order(tr
     }
     let transaction =
         Transaction::new().require(Precondition::Absent(cell(b"both"))).update(put(b"last", b"own"));
-    let epoch = place
-        .another()
-        .prepared_transactions()
-        .unwrap()
-        .commit_prepared(&[label("b"), label("a")], &transaction)
-        .unwrap();
+    let epoch = commit(&*place.another(), &["b", "a"], &transaction).unwrap();
     for container in [&place.container, &place.another(), &place.reopened(trial)] {
         assert!(container.epoch().unwrap() >= epoch);
         let found: Vec<_> = container.get_many(&all).unwrap().into_iter().flatten().collect();
@@ -77,24 +76,13 @@ pub fn a_prepared_name_is_unique_until_it_is_committed_or_aborted(trial: &Trial<
     let container = &*place.container;
     prepare(container, "name", &[put(b"k", b"1")]).unwrap();
     refused(prepare(&*place.another(), "name", &[put(b"k", b"wrong")]), "already-exists");
-    container
-        .prepared_transactions()
-        .unwrap()
-        .commit_prepared(&[label("name")], &Transaction::new())
-        .unwrap();
+    commit(container, &["name"], &Transaction::new()).unwrap();
     prepare(&*place.another(), "name", &[put(b"k", b"2")]).unwrap();
-    place.another().prepared_transactions().unwrap().abort_prepared(&label("name")).unwrap();
+    abort(&*place.another(), "name").unwrap();
     assert_eq!(place.kv(1).get(b"k").unwrap().unwrap(), b"1");
     prepare(container, "name", &[]).unwrap();
     let epoch = container.epoch().unwrap();
-    assert!(
-        container
-            .prepared_transactions()
-            .unwrap()
-            .commit_prepared(&[label("name")], &Transaction::new())
-            .unwrap()
-            > epoch
-    );
+    assert!(commit(container, &["name"], &Transaction::new()).unwrap() > epoch);
     assert_eq!(place.kv(1).get(b"k").unwrap().unwrap(), b"1");
 }
 
@@ -102,25 +90,16 @@ pub fn an_unknown_prepared_name_cannot_be_committed_or_aborted(trial: &Trial<'_>
     let Some(place) = trial.place_with_prepared_transactions() else { return };
     let container = &*place.container;
     prepare(container, "there", &[put(b"k", b"1")]).unwrap();
-    let commit = |names: &[&str]| {
-        let names: Vec<_> = names.iter().map(|name| label(name)).collect();
-        container
-            .prepared_transactions()
-            .unwrap()
-            .commit_prepared(&names, &Transaction::new().update(put(b"more", b"x")))
-    };
-    refused(commit(&["there", "missing"]), "not-found");
-    refused(commit(&["there", "there"]), "invalid-input");
-    refused(container.prepared_transactions().unwrap().abort_prepared(&label("missing")), "not-found");
+    let more = Transaction::new().update(put(b"more", b"x"));
+    refused(commit(container, &["there", "missing"], &more), "not-found");
+    refused(commit(container, &["there", "there"], &more), "invalid-input");
+    refused(abort(container, "missing"), "not-found");
     let wrong = Transaction::new().update(put(b"", b"x"));
-    refused(
-        container.prepared_transactions().unwrap().commit_prepared(&[label("there")], &wrong),
-        "invalid-input",
-    );
+    refused(commit(container, &["there"], &wrong), "invalid-input");
     assert_eq!(container.get_many(&[cell(b"k"), cell(b"more")]).unwrap(), [None, None]);
-    commit(&["there"]).unwrap();
-    refused(commit(&["there"]), "not-found");
-    commit(&[]).unwrap();
+    commit(container, &["there"], &more).unwrap();
+    refused(commit(container, &["there"], &more), "not-found");
+    commit(container, &[], &more).unwrap();
 }
 
 pub fn a_failed_precondition_prepares_and_commits_nothing(trial: &Trial<'_>) {
@@ -137,18 +116,10 @@ pub fn a_failed_precondition_prepares_and_commits_nothing(trial: &Trial<'_>) {
     staging.update(&[put(b"k", b"prepared")]).unwrap();
     staging.prepare(&label("name"), &conditions[..1]).unwrap();
     let transaction = Transaction::new().require(conditions[1]);
-    refused(
-        container.prepared_transactions().unwrap().commit_prepared(&[label("name")], &transaction),
-        "conflict",
-    );
+    refused(commit(container, &["name"], &transaction), "conflict");
     assert_eq!(names(container, ""), ["name"]);
     assert_eq!(place.kv(1).get(b"k").unwrap(), None);
-    place
-        .another()
-        .prepared_transactions()
-        .unwrap()
-        .commit_prepared(&[label("name")], &Transaction::new())
-        .unwrap();
+    commit(&*place.another(), &["name"], &Transaction::new()).unwrap();
     assert_eq!(place.kv(1).get(b"k").unwrap().unwrap(), b"prepared");
 }
 
@@ -159,20 +130,12 @@ pub fn a_handle_on_the_past_lists_prepared_transactions_and_commits_none(trial: 
     }
     prepare(&*place.container, "name", &[put(b"k", b"1")]).unwrap();
     place.container.snapshots().unwrap().create(&label("past")).unwrap();
-    place
-        .container
-        .prepared_transactions()
-        .unwrap()
-        .commit_prepared(&[label("name")], &Transaction::new())
-        .unwrap();
+    commit(&*place.container, &["name"], &Transaction::new()).unwrap();
     let past = place.container.snapshots().unwrap().open(&label("past")).unwrap();
     assert_eq!(names(&*past, ""), ["name"]);
     assert_eq!(kv(&past, 1).get(b"k").unwrap(), None);
-    refused(
-        past.prepared_transactions().unwrap().commit_prepared(&[label("name")], &Transaction::new()),
-        "permission-denied",
-    );
-    refused(past.prepared_transactions().unwrap().abort_prepared(&label("name")), "permission-denied");
+    refused(commit(&*past, &["name"], &Transaction::new()), "permission-denied");
+    refused(abort(&*past, "name"), "permission-denied");
     refused(prepare(&*past, "more", &[put(b"k", b"1")]), "permission-denied");
 }
 
@@ -181,8 +144,7 @@ pub fn prepared_transactions_outlive_their_process_and_others_commit_them(trial:
     trial.together(&place, &[0, 1, 2].map(|who| Task::new("prepare_and_die", &[who]).and_die()));
     let container = place.reopened(trial);
     assert_eq!(names(&*container, ""), ["part-0", "part-1", "part-2"]);
-    let all = ["part-2", "part-0", "part-1"].map(label);
-    container.prepared_transactions().unwrap().commit_prepared(&all, &Transaction::new()).unwrap();
+    commit(&*container, &["part-2", "part-0", "part-1"], &Transaction::new()).unwrap();
     container.flush().unwrap();
     for container in [&place.container, &place.reopened(trial)] {
         for who in 0..3 {
@@ -226,7 +188,7 @@ pub fn of_racing_commits_and_aborts_of_a_prepared_transaction_one_succeeds(trial
 }
 
 /// The races that `take` does not lose. All begin each race together.
-fn won(me: &Participant, mut take: impl FnMut(u64, Label) -> Result<()>) -> Vec<u64> {
+fn won(me: &Participant, mut take: impl FnMut(u64, &str) -> Result<()>) -> Vec<u64> {
     let starts = kv(&me.container, 3);
     let mut won = Vec::new();
     for race in 0..RACES {
@@ -235,7 +197,7 @@ fn won(me: &Participant, mut take: impl FnMut(u64, Label) -> Result<()>) -> Vec<
         for other in 0..RACERS {
             wait_for("the start", || starts.get(&[other as u8, race as u8]).unwrap());
         }
-        match take(race, label(&format!("race-{race}"))) {
+        match take(race, &format!("race-{race}")) {
             Ok(()) => won.push(race),
             Err(error) => assert!(["not-found", "conflict"].contains(&error.code()), "{error}"),
         }
@@ -248,15 +210,10 @@ pub(super) fn take_prepared(me: &Participant) -> Vec<u64> {
     won(me, |race, name| {
         let key = race.to_le_bytes();
         let note = Update::Put { cell: Cell::kv(kv_id(2), &key), value: &own };
-        let taken = me
-            .container
-            .prepared_transactions()
-            .unwrap()
-            .commit_prepared(&[name], &Transaction::new().update(note));
-        taken.map(drop)
+        commit(&*me.container, &[name], &Transaction::new().update(note)).map(drop)
     })
 }
 
 pub(super) fn abort_races(me: &Participant) -> Vec<u64> {
-    won(me, |_, name| me.container.prepared_transactions().unwrap().abort_prepared(&name))
+    won(me, |_, name| abort(&*me.container, name))
 }

@@ -2,8 +2,8 @@
 
 use super::trial::{Trial, all_objects, array_id, general_id, kv_id, refused};
 use isotach_object::{
-    Anchor, Array, ArrayRead, Cell, KeyValue, ObjectClass, ObjectId, ObjectType, Precondition, Single,
-    Transaction, Update, extents_of,
+    Anchor, Array, ArrayRead, Cell, KeyValue, ObjectClass, ObjectId, ObjectType, Precondition, Transaction,
+    Update, extents_of,
 };
 
 /// Updates that are each wrong in another way.
@@ -107,7 +107,6 @@ pub fn typed_handles_refuse_objects_of_other_types(trial: &Trial<'_>) {
     let place = trial.place();
     refused(KeyValue::new(&*place.container, array_id(1)), "invalid-input");
     refused(Array::new(&*place.container, kv_id(1)), "invalid-input");
-    refused(Single::new(&*place.container, kv_id(1), b"d", b"a"), "invalid-input");
 }
 
 pub fn a_redundant_class_is_kept_or_refused(trial: &Trial<'_>) {

@@ -7,11 +7,13 @@ use std::{ops::Range, sync::Arc};
 use super::{
     bytes::{noise, number, numbered},
     process::{Participant, Task},
-    trial::{Place, Trial, all_keys, all_objects, array, array_id, general_id, kv, kv_id, label, refused},
+    trial::{
+        Place, Trial, all_keys, all_objects, array, array_id, general, general_id, kv, kv_id, label, refused,
+    },
 };
 use isotach_object::{
     Anchor, Array, ArrayRead, Cell, Container, Epoch, Label, ObjectClass, ObjectId, ObjectType, Precondition,
-    Single, Transaction, Update, extents_of,
+    Transaction, Update, extents_of,
 };
 
 /// Values that each writer puts while snapshots are made, and snapshots that each of the others makes.
@@ -59,7 +61,7 @@ fn fill(place: &Place) {
     place.kv(1).put(b"large", &noise(1, LARGE)).unwrap();
     place.array(1).write(0, &noise(2, 80_000)).unwrap();
     place.array(2).write(10, b"old").unwrap();
-    Single::new(container, general_id(1), b"a", b"value").unwrap().put(b"old").unwrap();
+    general(&place.container, 1, b"a", b"value").put(b"old").unwrap();
     let records = Cell::general(general_id(1), b"a", b"records");
     container.update(&[Update::Write { cell: records, offset: 3, data: b"records" }]).unwrap();
 }

@@ -1,7 +1,7 @@
 //! Transactions: preconditions at one place in the history, and updates that count together or not at all.
 
 use super::trial::{Place, Trial, array_id, general_id, kv, kv_id, refused};
-use isotach_object::{Cell, Epoch, Precondition, Records, Result, Single, Transaction, Update};
+use isotach_object::{Cell, Epoch, Precondition, Result, Transaction, Update};
 
 fn cell(key: &[u8]) -> Cell<'_> {
     Cell::kv(kv_id(1), key)
@@ -45,8 +45,7 @@ pub fn updates_of_a_transaction_count_together_and_in_order(trial: &Trial<'_>) {
     assert_eq!(kv.get(b"a").unwrap().unwrap(), b"2");
     assert_eq!((kv.get(b"gone").unwrap(), kv.get(b"b").unwrap().unwrap()), (None, b"3".to_vec()));
     assert_eq!(place.array(1).read(0, 99).unwrap(), b"abXdef");
-    let single = Single::new(&*place.container, general_id(1), b"d", b"a").unwrap();
-    assert_eq!(single.get().unwrap().unwrap(), b"v");
+    assert_eq!(super::trial::general(&place.container, 1, b"d", b"a").get().unwrap().unwrap(), b"v");
 }
 
 pub fn a_transaction_that_fails_changes_nothing(trial: &Trial<'_>) {
@@ -114,7 +113,7 @@ pub fn equals_compares_values_and_never_records(trial: &Trial<'_>) {
     place.kv(1).put(b"k", &large).unwrap();
     refused(commit_if(&place, Precondition::Equals(cell(b"k"), &large[1..])), "conflict");
     commit_if(&place, Precondition::Equals(cell(b"k"), &large)).unwrap();
-    Records::new(&*place.container, general_id(1), b"d", b"a", 1).unwrap().write(0, b"r").unwrap();
+    super::trial::general(&place.container, 1, b"d", b"a").write(0, b"r").unwrap();
     refused(commit_if(&place, Precondition::Equals(general, b"r")), "conflict");
     refused(commit_if(&place, Precondition::Equals(Cell::array(array_id(1)), b"r")), "invalid-input");
 }

@@ -10,8 +10,8 @@ use isotach_needs::{Need, skip};
 
 use super::{FaultSet, Faults, Fixture, process::Roles};
 use isotach_object::{
-    Anchor, Array, Capabilities, Cell, Container, ContainerFacets, ContainerOptions, Engine, KeyValue, Label,
-    ObjectClass, ObjectId, ObjectType, Page, Pool, PoolUri, Result, extents_of,
+    Anchor, Array, ArrayRead, Capabilities, Cell, Container, ContainerFacets, ContainerOptions, Engine,
+    KeyValue, Label, ObjectClass, ObjectId, ObjectType, Page, Pool, PoolUri, Result, Update, extents_of,
 };
 
 /// How long a case waits for another process before it fails.
@@ -118,6 +118,49 @@ impl Place {
     }
 }
 
+/// The value, or the bytes by offset, under two keys of a general object.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct General<'c> {
+    container: &'c dyn Container,
+    cell: Cell<'c>,
+}
+
+impl General<'_> {
+    pub(super) fn put(&self, value: &[u8]) -> Result<()> {
+        self.container.update(&[Update::Put { cell: self.cell, value }])
+    }
+
+    pub(super) fn get(&self) -> Result<Option<Vec<u8>>> {
+        self.container.get_many(&[self.cell]).map(|mut values| values.pop().flatten())
+    }
+
+    pub(super) fn remove(&self) -> Result<()> {
+        self.container.update(&[Update::Remove { cell: self.cell }])
+    }
+
+    pub(super) fn write(&self, offset: u64, data: &[u8]) -> Result<()> {
+        self.container.update(&[Update::Write { cell: self.cell, offset, data }])
+    }
+
+    pub(super) fn read(&self, offset: u64, length: usize) -> Vec<u8> {
+        let mut buffer = vec![0xee; length];
+        let mut reads = [ArrayRead { cell: self.cell, offset, buffer: &mut buffer, filled: 0 }];
+        self.container.read_many(&mut reads).unwrap();
+        let filled = reads[0].filled;
+        buffer.truncate(filled);
+        buffer
+    }
+}
+
+pub(super) fn general<'c>(
+    container: &'c Arc<dyn Container>,
+    number: u64,
+    dkey: &'c [u8],
+    akey: &'c [u8],
+) -> General<'c> {
+    General { container: &**container, cell: Cell::general(general_id(number), dkey, akey) }
+}
+
 pub(super) fn kv(container: &Arc<dyn Container>, number: u64) -> KeyValue<'_> {
     KeyValue::new(&**container, kv_id(number)).unwrap()
 }
@@ -175,21 +218,27 @@ pub(super) fn try_all_pages(
     mut page_at: impl FnMut(&Anchor) -> Result<Page>,
     limit: usize,
 ) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
-    let (mut listed, mut anchor) = (Vec::new(), Anchor::start());
-    loop {
-        let page = page_at(&anchor)?;
-        assert!(page.len() <= limit, "a page of {} where {limit} was the limit", page.len());
-        listed.extend(page.iter().map(|(key, value)| (key.to_vec(), value.to_vec())));
-        match page.next() {
-            None => return Ok(listed),
-            Some(next) => anchor = moved_on(&anchor, next.clone()),
-        }
-    }
+    let owned = |(key, value): (&[u8], &[u8])| (key.to_vec(), value.to_vec());
+    let page_at = |anchor: &Anchor| {
+        page_at(anchor).map(|page| (page.iter().map(owned).collect(), page.next().cloned()))
+    };
+    all_of(page_at, limit)
 }
 
-fn moved_on(anchor: &Anchor, next: Anchor) -> Anchor {
-    assert_ne!(next, *anchor, "the listing stands still");
-    next
+/// All of a listing, given its pages and where the next one begins.
+fn all_of<T>(
+    mut page_at: impl FnMut(&Anchor) -> Result<(Vec<T>, Option<Anchor>)>,
+    limit: usize,
+) -> Result<Vec<T>> {
+    let (mut listed, mut anchor) = (Vec::new(), Anchor::start());
+    loop {
+        let (page, next) = page_at(&anchor)?;
+        assert!(page.len() <= limit, "a page of {} where {limit} was the limit", page.len());
+        listed.extend(page);
+        let Some(next) = next else { return Ok(listed) };
+        assert_ne!(next, anchor, "the listing stands still");
+        anchor = next;
+    }
 }
 
 /// As [`try_all_pages`], of a listing that does not fail.
@@ -206,16 +255,7 @@ pub(super) fn all_keys(page_at: impl FnMut(&Anchor) -> Page, limit: usize) -> Ve
 
 /// All objects of a container, sorted.
 pub(super) fn try_all_objects(container: &dyn Container, limit: usize) -> Result<Vec<ObjectId>> {
-    let (mut listed, mut anchor) = (Vec::new(), Anchor::start());
-    loop {
-        let (objects, next) = container.list_objects(&anchor, limit)?;
-        assert!(objects.len() <= limit, "a page of {} where {limit} was the limit", objects.len());
-        listed.extend(objects);
-        match next {
-            None => break,
-            Some(next) => anchor = moved_on(&anchor, next),
-        }
-    }
+    let mut listed = all_of(|anchor| container.list_objects(anchor, limit), limit)?;
     listed.sort();
     Ok(listed)
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use isotach_object::{Capabilities, Engine, Pool, PoolUri, Result};
-use isotach_object_conformance::{Faults, Fixture, MemoryFixture, run, run_child, visibility};
+use isotach_object_conformance::{Fixture, MemoryFixture, run, run_child, visibility};
 
 /// The memory engine, with the lie that other processes see its pools.
 #[derive(Debug)]
@@ -44,10 +44,6 @@ impl Fixture for LiarFixture {
 
     fn fresh_pool(&self) -> PoolUri {
         self.0.fresh_pool()
-    }
-
-    fn faults(&self) -> Option<&dyn Faults> {
-        None
     }
 }
 

@@ -69,18 +69,18 @@ pub use facets::{
     PendingReads, PoolFacets, PreparableStaging, PreparedTransactions, Property, Snapshots,
     StagedTransactions, Staging, StorageProperties, extents_of, merge_extents,
 };
-pub use handles::{Array, KeyValue, Records, Single};
+pub use handles::{Array, KeyValue};
 pub use label::{Label, check_distinct};
 pub use oid::{IdRange, ObjectId, ObjectType};
 pub use owned::OwnedUpdate;
-pub use page::{Anchor, Page, PageBuilder};
+pub use page::{Anchor, Page, PageBuilder, check_limit};
 pub use pool::{ContainerOptions, Pool, PoolUsage};
 pub use purge::Purged;
 pub use registry::Registry;
 pub use retry::{Backoff, retry};
 pub use rights::{NewRights, Rights, RightsChange};
 pub use shared::SharedBytes;
-pub use transaction::{Cell, MAX_KEY, MAX_VALUE, Precondition, Transaction, Update};
+pub use transaction::{Brief, Cell, MAX_KEY, MAX_VALUE, Precondition, Transaction, Update};
 pub use uri::PoolUri;
 pub use verify::{Finding, FoundCell, Part, Restored, SetAside, Unnamed, Verified, Verify, VerifyProgress};
 pub use versions::{NumberedTransaction, Outcome, Status, Versions};

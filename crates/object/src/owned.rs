@@ -25,15 +25,10 @@ pub struct OwnedUpdate {
 impl OwnedUpdate {
     /// Copies an update.
     pub fn of(update: &Update<'_>) -> Self {
-        let (dkey, akey, data): (&[u8], &[u8], &[u8]) = match update {
-            Update::Put { cell, value: data } | Update::Write { cell, data, .. } => {
-                (cell.dkey, cell.akey, data)
-            }
-            Update::Remove { cell } | Update::SetSize { cell, .. } | Update::Punch { cell, .. } => {
-                (cell.dkey, cell.akey, &[])
-            }
-            Update::RemoveDkey { dkey, .. } => (dkey, &[], &[]),
-            Update::Destroy { .. } => (&[], &[], &[]),
+        let Cell { dkey, akey, .. } = update.scope();
+        let data: &[u8] = match update {
+            Update::Put { value: data, .. } | Update::Write { data, .. } => data,
+            _ => &[],
         };
         let bare = with(update, &[], &[], &[]);
         Self { bare, dkey: dkey.to_vec(), akey: akey.to_vec(), data: data.to_vec() }

@@ -1,5 +1,7 @@
 //! Pages of a listing: many small byte strings in one allocation.
 
+use crate::{Error, Result};
+
 /// The position at which a listing continues. Only the engine that made it can read it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Anchor(Vec<u8>);
@@ -58,10 +60,33 @@ impl Page {
         (0..self.len()).filter_map(|at| self.get(at))
     }
 
+    /// At most `limit` of these entries, which follow the anchor of the listing in order. The next anchor is the last key.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a limit of 0.
+    pub fn of<'e>(mut entries: impl Iterator<Item = (&'e [u8], &'e [u8])>, limit: usize) -> Result<Self> {
+        check_limit(limit)?;
+        let (mut page, mut last) = (PageBuilder::new(), None);
+        for (key, value) in entries.by_ref().take(limit) {
+            page.push(key, value);
+            last = Some(key);
+        }
+        let next = entries.next().and(last).map(|last| Anchor::from_bytes(last.to_vec()));
+        Ok(page.finish(next))
+    }
+
     /// All keys.
     pub fn keys(&self) -> impl Iterator<Item = &[u8]> {
         self.iter().map(|(key, _)| key)
     }
+}
+
+/// Refuses a page of no entries, as every listing must.
+///
+/// # Errors
+/// `InvalidInput`.
+pub fn check_limit(limit: usize) -> Result<()> {
+    if limit == 0 { Err(Error::invalid("page of 0 entries", "at least 1")) } else { Ok(()) }
 }
 
 /// Fills a [`Page`]; for engines.

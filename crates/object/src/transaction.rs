@@ -8,6 +8,8 @@
 //! nothing. An attribute key, a distribution key and an object are there as long as they hold something, so
 //! removing the last attribute key of a distribution key removes that too.
 
+use std::fmt;
+
 use crate::{Epoch, Error, ObjectClass, ObjectId, ObjectType, Result};
 
 /// The longest key (KV key, distribution key or attribute key), in bytes. The shortest is 1.
@@ -16,8 +18,23 @@ pub const MAX_KEY: usize = 65_535;
 /// The largest value of a KV entry or of a single value, in bytes. Larger things are arrays.
 pub const MAX_VALUE: usize = 64 << 20;
 
+/// Shows bytes in few words: short ones as text, and of long ones the beginning, the length and a sum.
+#[derive(Clone, Copy)]
+pub struct Brief<'a>(pub &'a [u8]);
+
+impl fmt::Debug for Brief<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Brief(bytes) = self;
+        if bytes.len() <= 24 {
+            return write!(f, "\"{}\"", bytes.escape_ascii());
+        }
+        let sum = bytes.iter().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add((*byte).into()));
+        write!(f, "<{} bytes, \"{}\"..., sum {sum:08x}>", bytes.len(), bytes[..8].escape_ascii())
+    }
+}
+
 /// The address of one value: a KV entry, an array, or a value in the general form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Cell<'a> {
     /// The object.
     pub object: ObjectId,
@@ -25,6 +42,13 @@ pub struct Cell<'a> {
     pub dkey: &'a [u8],
     /// The attribute key; empty for a KV entry and for an array.
     pub akey: &'a [u8],
+}
+
+impl fmt::Debug for Cell<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Cell { object, dkey, akey } = self;
+        write!(f, "{:?}-{}[{:?} {:?}]", object.otype(), object.lo(), Brief(dkey), Brief(akey))
+    }
 }
 
 impl<'a> Cell<'a> {
@@ -104,7 +128,7 @@ fn check_key(what: &str, key: &[u8]) -> Result<()> {
 }
 
 /// One change. Offsets, lengths and sizes are in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Update<'a> {
     /// Sets a KV entry or a single value, whole. An empty value is present.
     Put {
@@ -158,16 +182,37 @@ pub enum Update<'a> {
     },
 }
 
-impl Update<'_> {
+impl fmt::Debug for Update<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Put { cell, value } => write!(f, "put {cell:?} {:?}", Brief(value)),
+            Self::Remove { cell } => write!(f, "remove {cell:?}"),
+            Self::Write { cell, offset, data } => write!(f, "write {cell:?} at {offset} {:?}", Brief(data)),
+            Self::SetSize { cell, size } => write!(f, "set size of {cell:?} to {size}"),
+            Self::Punch { cell, offset, length } => write!(f, "punch {cell:?} at {offset} for {length}"),
+            Self::RemoveDkey { object, dkey } => write!(f, "remove dkey {object} {:?}", Brief(dkey)),
+            Self::Destroy { object } => write!(f, "destroy {object}"),
+        }
+    }
+}
+
+impl<'a> Update<'a> {
     /// The object that is changed.
     pub fn object(&self) -> ObjectId {
-        match self {
+        self.scope().object
+    }
+
+    /// The cell that is changed. Without an attribute key or both keys it stands for everything under the distribution key or in
+    /// the object.
+    pub fn scope(&self) -> Cell<'a> {
+        match *self {
             Self::Put { cell, .. }
             | Self::Remove { cell }
             | Self::Write { cell, .. }
             | Self::SetSize { cell, .. }
-            | Self::Punch { cell, .. } => cell.object,
-            Self::RemoveDkey { object, .. } | Self::Destroy { object } => *object,
+            | Self::Punch { cell, .. } => cell,
+            Self::RemoveDkey { object, dkey } => Cell { object, dkey, akey: &[] },
+            Self::Destroy { object } => Cell { object, dkey: &[], akey: &[] },
         }
     }
 
@@ -226,7 +271,7 @@ fn check_end(offset: u64, length: u64) -> Result<()> {
 }
 
 /// What must hold at the transaction's place in the history for it to count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Precondition<'a> {
     /// The cell holds nothing.
     Absent(Cell<'a>),
@@ -241,6 +286,17 @@ pub enum Precondition<'a> {
     /// [`crate::Capabilities::transactions`] keeps none, and refuses this; one without [`crate::Capabilities::history`] compares what
     /// the cell holds with what it held at the epoch.
     Unchanged(Cell<'a>, Epoch),
+}
+
+impl fmt::Debug for Precondition<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent(cell) => write!(f, "{cell:?} is absent"),
+            Self::Present(cell) => write!(f, "{cell:?} is present"),
+            Self::Equals(cell, value) => write!(f, "{cell:?} equals {:?}", Brief(value)),
+            Self::Unchanged(cell, epoch) => write!(f, "{cell:?} is unchanged since epoch {epoch}"),
+        }
+    }
 }
 
 impl<'a> Precondition<'a> {

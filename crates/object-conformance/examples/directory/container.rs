@@ -12,7 +12,7 @@ use std::{
 use isotach_engine_kit::bytes::{Put, Reader};
 use isotach_object::{
     Anchor, ArrayRead, Capabilities, Cell, Container, ContainerFacets, Epoch, Error, IdRange, Label,
-    ObjectId, ObjectType, Page, PageBuilder, Precondition, Result, Transaction, Update,
+    ObjectId, ObjectType, Page, Precondition, Result, Transaction, Update, check_limit,
 };
 
 use crate::{
@@ -133,28 +133,6 @@ impl DirectoryContainer {
         }
         Ok(found)
     }
-
-    /// A page of what `entries` takes from an object.
-    fn page<'o>(
-        anchor: &Anchor,
-        limit: usize,
-        entries: impl Iterator<Item = (&'o [u8], &'o [u8])>,
-    ) -> Result<Page> {
-        check_limit(limit)?;
-        let mut entries = entries.skip_while(|(key, _)| *key <= anchor.as_bytes()).peekable();
-        let (mut page, mut last) = (PageBuilder::new(), None);
-        while page.len() < limit {
-            let Some((key, value)) = entries.next() else { break };
-            page.push(key, value);
-            last = Some(key);
-        }
-        let next = entries.peek().and(last).map(|last| Anchor::from_bytes(last.to_vec()));
-        Ok(page.finish(next))
-    }
-}
-
-fn check_limit(limit: usize) -> Result<()> {
-    if limit == 0 { Err(Error::invalid("page of 0 entries", "at least 1")) } else { Ok(()) }
 }
 
 /// Refuses a transaction of more than one cell, and a read set.
@@ -165,12 +143,8 @@ fn check_one_cell(transaction: &Transaction<'_>) -> Result<()> {
         return unsupported("transactions with a read set");
     }
     let of_updates = updates.iter().map(|update| match update {
-        Update::Put { cell, .. }
-        | Update::Remove { cell }
-        | Update::Write { cell, .. }
-        | Update::SetSize { cell, .. }
-        | Update::Punch { cell, .. } => Some(*cell),
         Update::RemoveDkey { .. } | Update::Destroy { .. } => None,
+        of_cell => Some(of_cell.scope()),
     });
     let cells: Vec<_> =
         preconditions.iter().map(|condition| Some(condition.cell())).chain(of_updates).collect();
@@ -279,7 +253,7 @@ impl Container for DirectoryContainer {
             Content::Value(value) if values => (&key[..], &value[..]),
             _ => (&key[..], &[][..]),
         });
-        Self::page(anchor, limit, entries)
+        Page::of(entries.skip_while(|(key, _)| *key <= anchor.as_bytes()), limit)
     }
 
     fn list_dkeys(&self, object: ObjectId, anchor: &Anchor, limit: usize) -> Result<Page> {
@@ -287,15 +261,16 @@ impl Container for DirectoryContainer {
         let _lock = lock();
         let object = self.object(object)?;
         let dkeys: BTreeSet<&[u8]> = object.0.keys().map(|(dkey, _)| &dkey[..]).collect();
-        Self::page(anchor, limit, dkeys.into_iter().map(|dkey| (dkey, &[][..])))
+        let dkeys = dkeys.into_iter().filter(|dkey| *dkey > anchor.as_bytes());
+        Page::of(dkeys.map(|dkey| (dkey, &[][..])), limit)
     }
 
     fn list_akeys(&self, object: ObjectId, dkey: &[u8], anchor: &Anchor, limit: usize) -> Result<Page> {
         Update::RemoveDkey { object, dkey }.check()?;
         let _lock = lock();
         let object = self.object(object)?;
-        let akeys = object.0.keys().filter(|(there, _)| there == dkey);
-        Self::page(anchor, limit, akeys.map(|(_, akey)| (&akey[..], &[][..])))
+        let akeys = object.0.keys().filter(|(there, akey)| there == dkey && **akey > *anchor.as_bytes());
+        Page::of(akeys.map(|(_, akey)| (&akey[..], &[][..])), limit)
     }
 
     fn list_objects(&self, anchor: &Anchor, limit: usize) -> Result<(Vec<ObjectId>, Option<Anchor>)> {

@@ -38,7 +38,7 @@ mod tests {
     };
 
     use isotach_object::{Engine, PoolUri};
-    use isotach_object_conformance::{Faults, Fixture};
+    use isotach_object_conformance::Fixture;
 
     struct DirectoryFixture {
         folder: tempfile::TempDir,
@@ -59,10 +59,6 @@ mod tests {
         fn fresh_pool(&self) -> PoolUri {
             let number = self.pools.fetch_add(1, Ordering::Relaxed);
             format!("directory:{}/{number}", self.folder.path().display()).parse().unwrap()
-        }
-
-        fn faults(&self) -> Option<&dyn Faults> {
-            None
         }
     }
 

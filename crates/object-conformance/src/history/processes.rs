@@ -4,6 +4,8 @@
 
 use std::{env, path::Path, process::Child, thread, time::Duration};
 
+use isotach_engine_kit::random::Seeded;
+use isotach_needs::{number, seed};
 use tempfile::TempDir;
 
 use super::{
@@ -14,7 +16,7 @@ use super::{
     check,
     operation::Operation,
     record::{now, operations},
-    roles::{Kind, Player, Random, Task},
+    roles::{Kind, Player, Task},
 };
 
 /// Processes at the same time.
@@ -27,16 +29,12 @@ const KILL_INTERVAL_NS_MAX: u64 = 200_000_000;
 /// What the task of a process of a history begins with.
 const HISTORY: &str = "history\n";
 
-fn number(name: &str) -> Option<u64> {
-    env::var(name).ok().map(|text| text.parse().unwrap())
-}
-
 /// Records and checks histories for as long as the environment says.
 pub(super) fn check_histories(trial: &Trial<'_>, kind: Kind) {
-    let seed = number("ISOTACH_SEED").unwrap_or_else(now);
+    let seed = seed();
     let end = now() + number("ISOTACH_HISTORY_SECONDS").unwrap_or(2) * 1_000_000_000;
     println!("ISOTACH_SEED={seed}");
-    let mut random = Random(seed);
+    let mut random = Seeded(seed);
     while now() < end {
         let folder = folder_for_records();
         let history = make(trial, kind, &mut random, folder.path());
@@ -49,7 +47,7 @@ pub(super) fn check_histories(trial: &Trial<'_>, kind: Kind) {
 }
 
 /// One history, in a container of its own.
-fn make(trial: &Trial<'_>, kind: Kind, random: &mut Random, folder: &Path) -> Vec<Operation> {
+fn make(trial: &Trial<'_>, kind: Kind, random: &mut Seeded, folder: &Path) -> Vec<Operation> {
     let place = trial.place();
     let begin = now();
     let task = Task { kind, process: 0, seed: random.below(u64::MAX), begin, end: begin + HISTORY_NS_MAX };
@@ -68,7 +66,7 @@ fn make(trial: &Trial<'_>, kind: Kind, random: &mut Random, folder: &Path) -> Ve
     operations(folder)
 }
 
-fn processes(trial: &Trial<'_>, place: &Place, task: Task, random: &mut Random, folder: &Path) {
+fn processes(trial: &Trial<'_>, place: &Place, task: Task, random: &mut Seeded, folder: &Path) {
     let mut last = 0;
     let mut start = || {
         last += 1;

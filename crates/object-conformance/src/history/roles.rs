@@ -13,6 +13,7 @@ use super::{
     operation::{Key, Part, Value},
     record::{Call, Recorder, now},
 };
+use isotach_engine_kit::random::Seeded;
 use isotach_object::{Cell, Container, Epoch, Error, Pool, Result};
 
 /// How long the keys of a generation are fought for, in nanoseconds.
@@ -23,19 +24,6 @@ const GENERATION: u64 = 150_000_000;
 pub(super) enum Kind {
     Singles,
     Groups,
-}
-
-/// Random numbers by a seed.
-#[derive(Debug)]
-pub(super) struct Random(pub(super) u64);
-
-impl Random {
-    pub(super) fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % end
-    }
 }
 
 /// The task of one process.
@@ -54,7 +42,7 @@ pub(super) struct Player {
     pub(super) pool: Arc<dyn Pool>,
     pub(super) container: Arc<dyn Container>,
     pub(super) recorder: Recorder,
-    pub(super) random: Random,
+    pub(super) random: Seeded,
     task: Task,
     /// The number of values so far.
     count: u64,
@@ -65,7 +53,7 @@ pub(super) struct Player {
 impl Player {
     pub(super) fn new(pool: Arc<dyn Pool>, container: Arc<dyn Container>, folder: &Path, task: Task) -> Self {
         let recorder = Recorder::new(folder, task.process);
-        let random = Random(task.seed.wrapping_add(task.process.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+        let random = Seeded(task.seed.wrapping_add(task.process.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
         Self { pool, container, recorder, random, task, count: 0, held: Vec::new() }
     }
 

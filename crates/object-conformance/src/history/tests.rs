@@ -1,9 +1,10 @@
 //! The checker itself, on written and on random histories.
 
+use isotach_engine_kit::random::Seeded;
+
 use super::{
     Checked, Key, Offence, Operation, Outcome, Part, Value, check,
     order::{Search, SearchResult, Slot},
-    roles::Random,
 };
 
 /// An operation that took effect between two moments.
@@ -37,10 +38,6 @@ fn commit(times: [u64; 2], keys: &[Key], value: u64) -> Operation {
 
 fn refused(one: &Operation) -> Operation {
     Operation { outcome: Outcome::Refused, ..one.clone() }
-}
-
-fn killed(one: &Operation) -> Operation {
-    one.unfinished()
 }
 
 #[track_caller]
@@ -143,7 +140,7 @@ fn a_removed_value_does_not_come_back() {
 
 #[test]
 fn the_operation_of_a_killed_process_happened_at_any_time_after_its_call_or_never() {
-    let lost = killed(&put([2000, 3000], 1, 20));
+    let lost = put([2000, 3000], 1, 20).unfinished();
     let first = put([0, 1000], 1, 10);
     for seen in [[10, 10], [10, 20], [20, 20]] {
         let [one, other] = seen.map(|value| [(1, Some(value))]);
@@ -175,7 +172,7 @@ fn an_epoch_that_goes_back_is_refused() {
 
 /// What one register and a pair of keys do when each operation takes effect at one moment, as seen by many processes.
 fn true_history(seed: u64, operations: u64, processes: u64) -> Vec<Operation> {
-    let mut random = Random(seed);
+    let mut random = Seeded(seed);
     let (mut held, mut free_at) = ([None; 3], vec![0; processes as usize]);
     let mut history = Vec::new();
     for number in 1..=operations {
@@ -199,7 +196,7 @@ fn true_history(seed: u64, operations: u64, processes: u64) -> Vec<Operation> {
         } else if !one.is_passive() && random.below(400) == 0 {
             let happens = random.below(2) == 0;
             one.changes().filter(|_| happens).for_each(|(key, value)| held[key as usize] = value);
-            one = killed(&one);
+            one = one.unfinished();
         } else {
             one.changes().for_each(|(key, value)| held[key as usize] = value);
         }
@@ -213,7 +210,7 @@ fn a_true_history_is_accepted_and_one_wrong_answer_in_it_is_refused() {
     for seed in 1..=200 {
         let mut history = true_history(seed, 150, 5);
         check(&history).unwrap_or_else(|offence| panic!("seed {seed}: {offence}"));
-        let mut random = Random(seed);
+        let mut random = Seeded(seed);
         let reads: Vec<usize> = (0..history.len()).filter(|at| !history[*at].saw.is_empty()).collect();
         let at = reads[random.below(reads.len() as u64) as usize];
         // Nobody wrote that before.
@@ -277,7 +274,7 @@ fn has_an_order(operations: &[Operation]) -> bool {
 fn the_search_agrees_with_trying_every_order() {
     let (mut with, mut without) = (0, 0);
     for seed in 1..=1500 {
-        let mut random = Random(seed);
+        let mut random = Seeded(seed);
         let one = |_| {
             let called = random.below(60) * 10;
             let times = [called, called + 1 + random.below(30) * 10];
@@ -292,7 +289,7 @@ fn the_search_agrees_with_trying_every_order() {
                 _ => compare(times, key, expected, value),
             };
             match random.below(8) {
-                0 => killed(&one),
+                0 => one.unfinished(),
                 1 if one.parts.len() > 1 && one.name != "commit" => refused(&one),
                 _ => one,
             }

@@ -30,14 +30,8 @@ impl<'f> Home<'f> {
     pub(super) fn enter(&self, name: &Label) -> Side<'_> {
         self.pool.create_container(name, &ContainerOptions::default()).unwrap();
         let open = || self.pool.open_container(name).unwrap();
-        Side {
-            home: self,
-            name: name.clone(),
-            handles: [open(), open()],
-            marks: Vec::new(),
-            views: None,
-            is_without_holes: false,
-        }
+        let (name, handles, marks) = (name.clone(), [open(), open()], Vec::new());
+        Side { home: self, name, handles, marks, views: None, is_without_holes: false }
     }
 
     pub(super) fn leave(&self, name: &Label) {
@@ -75,12 +69,9 @@ impl Side<'_> {
 
     /// Runs a step through one of the handles.
     pub(super) fn act(&mut self, handle: usize, step: &Step) -> Answer {
-        self.try_act(handle, step).unwrap_or_else(|error| Answer::Refused(error.code()))
-    }
-
-    fn try_act(&mut self, handle: usize, step: &Step) -> Result<Answer> {
         let container = Arc::clone(&self.handles[handle]);
-        self.try_act_on(&container, handle, step)
+        let answer = self.try_act_on(&container, handle, step);
+        answer.unwrap_or_else(|error| Answer::Refused(error.code()))
     }
 
     fn try_act_on(&mut self, container: &Arc<dyn Container>, handle: usize, step: &Step) -> Result<Answer> {
@@ -102,13 +93,12 @@ impl Side<'_> {
                 let all = self.is_without_holes.then(|| whole(&**container, *cell, *offset, *length));
                 Ok(Answer::Extents(all.transpose()?.unwrap_or(extents)))
             }
-            Step::CreateSnapshot(name) => container
-                .snapshots()
-                .unwrap()
-                .create(&label(name))
-                .and_then(|epoch| self.mark(&**container, epoch)),
+            Step::CreateSnapshot(name) => {
+                let epoch = container.snapshots()?.create(&label(name))?;
+                self.mark(&**container, epoch)
+            }
             Step::DestroySnapshot(name) => {
-                container.snapshots().unwrap().destroy(&label(name)).map(|()| Answer::Done)
+                container.snapshots()?.destroy(&label(name)).map(|()| Answer::Done)
             }
             Step::At(name, step) => {
                 let past = container.snapshots().unwrap().open(&label(name))?;

@@ -15,7 +15,7 @@ use isotach_object::{
     Anchor, ArrayRead, Cell, Container, Engine, Epoch, IdRange, Label, ObjectId, Page, PageBuilder, PoolUri,
     Precondition, Result, Staging, Transaction, Update, extents_of, merge_extents,
 };
-use isotach_object_conformance::{Faults, Fixture, MemoryFixture};
+use isotach_object_conformance::{Fixture, MemoryFixture};
 
 /// Which rule is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,10 +74,6 @@ impl Fixture for BrokenFixture {
 
     fn fresh_pool(&self) -> PoolUri {
         self.0.fresh_pool()
-    }
-
-    fn faults(&self) -> Option<&dyn Faults> {
-        None
     }
 }
 

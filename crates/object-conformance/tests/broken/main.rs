@@ -44,96 +44,41 @@ fn case_and_model_fail(fault: Fault, case: fn(&Trial<'_>)) {
 }
 
 #[test]
-fn an_empty_value_that_is_absent_is_found() {
+fn each_broken_rule_fails_a_case_and_the_comparison_with_the_model() {
     case_and_model_fail(Fault::EmptyIsAbsent, kv::an_empty_value_is_present);
-}
-
-#[test]
-fn a_batch_that_is_checked_too_late_is_found() {
     case_and_model_fail(Fault::ChecksTooLate, refusal::a_batch_with_one_wrong_update_does_nothing);
-}
-
-#[test]
-fn a_batch_in_another_order_is_found() {
     case_and_model_fail(Fault::ReversesBatches, kv::a_batch_is_applied_in_order_and_answered_in_order);
-}
-
-#[test]
-fn half_a_value_is_found() {
-    race_fails(Fault::PutsInTwo, concurrency::readers_never_see_half_a_value);
-}
-
-#[test]
-fn transactions_that_come_apart_are_found() {
-    race_fails(Fault::JudgesThenApplies, concurrency::readers_see_both_cells_of_a_transaction_or_neither);
-}
-
-#[test]
-fn conditional_updates_with_two_winners_are_found() {
-    race_fails(Fault::JudgesThenApplies, concurrency::conditional_puts_have_one_winner_per_key);
-    race_fails(Fault::JudgesThenApplies, concurrency::a_counter_loses_no_increment);
-}
-
-#[test]
-fn a_read_set_that_is_ignored_is_found() {
     case_and_model_fail(Fault::IgnoresUnchanged, transaction::unchanged_holds_until_an_update_names_the_cell);
-}
-
-#[test]
-fn a_punch_that_is_forgotten_is_found() {
     case_and_model_fail(Fault::ForgetsPunches, array::a_punch_makes_a_hole_and_keeps_the_size);
-}
-
-#[test]
-fn a_hole_that_counts_as_written_is_found() {
     case_and_model_fail(Fault::TellsHolesAsWritten, array::extents_exclude_holes);
-    case_fails(Fault::TellsHolesAsWritten, general::extents_of_records_exclude_holes);
-}
-
-#[test]
-fn a_buffer_written_past_the_bytes_is_found() {
-    case_fails(Fault::ClearsPastTheEnd, array::reads_past_the_end_are_short);
-}
-
-#[test]
-fn entries_lost_or_repeated_between_pages_are_found() {
     case_and_model_fail(Fault::LosesAtPageBreaks, listing::pages_of_any_size_hold_every_entry_once);
     case_and_model_fail(Fault::RepeatsAtPageBreaks, listing::pages_of_any_size_hold_every_entry_once);
-}
-
-#[test]
-fn ids_handed_out_twice_are_found() {
-    race_fails(Fault::RepeatsIds, concurrency::no_id_is_handed_out_twice);
-}
-
-#[test]
-fn a_handle_that_misses_flushes_is_found() {
     case_and_model_fail(Fault::StaysStale, visibility::a_flush_is_seen_by_handles_that_have_read_before);
-}
-
-#[test]
-fn a_staging_that_is_seen_before_its_commit_is_found() {
-    let fault = Fault::ShowsWhatIsStaged;
-    case_and_model_fail(fault, staging::staged_updates_are_invisible_until_committed);
-    case_fails(fault, staging::a_staging_that_is_dropped_leaves_nothing);
-    case_fails(fault, staging::a_staging_that_conflicts_changes_nothing);
-    race_fails(fault, staging::readers_see_all_staged_updates_or_none);
-}
-
-#[test]
-fn prepared_stages_that_are_committed_one_by_one_are_found() {
-    case_fails(
-        Fault::CommitsPreparedOneByOne,
-        prepared::an_unknown_prepared_name_cannot_be_committed_or_aborted,
-    );
-    case_fails(Fault::CommitsPreparedOneByOne, prepared::a_failed_precondition_prepares_and_commits_nothing);
-}
-
-#[test]
-fn a_snapshot_that_changes_is_found() {
+    case_and_model_fail(Fault::ShowsWhatIsStaged, staging::staged_updates_are_invisible_until_committed);
     let case = snapshot::a_snapshot_does_not_change_while_the_container_goes_on;
     case_and_model_fail(Fault::SnapshotsFollow, case);
+}
+
+#[test]
+fn rules_outside_the_model_and_in_other_cases_are_found_too() {
+    case_fails(Fault::TellsHolesAsWritten, general::extents_of_records_exclude_holes);
+    case_fails(Fault::ClearsPastTheEnd, array::reads_past_the_end_are_short);
+    case_fails(Fault::ShowsWhatIsStaged, staging::a_staging_that_is_dropped_leaves_nothing);
+    case_fails(Fault::ShowsWhatIsStaged, staging::a_staging_that_conflicts_changes_nothing);
+    let fault = Fault::CommitsPreparedOneByOne;
+    case_fails(fault, prepared::an_unknown_prepared_name_cannot_be_committed_or_aborted);
+    case_fails(fault, prepared::a_failed_precondition_prepares_and_commits_nothing);
     case_fails(Fault::SnapshotsFollow, snapshot::a_handle_on_a_snapshot_refuses_every_write);
+}
+
+#[test]
+fn rules_that_only_a_race_breaks_are_found() {
+    race_fails(Fault::PutsInTwo, concurrency::readers_never_see_half_a_value);
+    race_fails(Fault::JudgesThenApplies, concurrency::readers_see_both_cells_of_a_transaction_or_neither);
+    race_fails(Fault::JudgesThenApplies, concurrency::conditional_puts_have_one_winner_per_key);
+    race_fails(Fault::JudgesThenApplies, concurrency::a_counter_loses_no_increment);
+    race_fails(Fault::RepeatsIds, concurrency::no_id_is_handed_out_twice);
+    race_fails(Fault::ShowsWhatIsStaged, staging::readers_see_all_staged_updates_or_none);
 }
 
 /// Threads show no order, and what is shown says so.

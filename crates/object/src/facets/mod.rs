@@ -91,66 +91,60 @@ impl PoolFacets<'_> {
     }
 }
 
-fn missing(engine: &'static str, what: &str) -> Error {
-    Error::Unsupported { engine, what: what.to_owned() }
+fn required<T>(facet: Option<T>, engine: &'static str, what: &str) -> Result<T> {
+    facet.ok_or_else(|| Error::Unsupported { engine, what: what.to_owned() })
 }
 
 /// The facets of a container, for callers that need them. Each method fails with `Unsupported` where there is none.
-#[expect(clippy::missing_errors_doc, reason = "all fail alike, as the head of the block says")]
 impl<'c> dyn Container + 'c {
     /// Its snapshots.
     pub fn snapshots(&self) -> Result<&dyn Snapshots> {
         let facets = self.facets();
-        facets.snapshots.ok_or_else(|| missing(facets.engine, "snapshots"))
+        required(facets.snapshots, facets.engine, "snapshots")
     }
 
     /// Its staged transactions.
     pub fn staged_transactions(&self) -> Result<&dyn StagedTransactions> {
         let facets = self.facets();
-        let what = "staged transactions";
-        facets.staged_transactions.ok_or_else(|| missing(facets.engine, what))
+        required(facets.staged_transactions, facets.engine, "staged transactions")
     }
 
     /// Its prepared transactions.
     pub fn prepared_transactions(&self) -> Result<&dyn PreparedTransactions> {
         let facets = self.facets();
-        facets.prepared_transactions.ok_or_else(|| missing(facets.engine, "prepared transactions"))
+        required(facets.prepared_transactions, facets.engine, "prepared transactions")
     }
 
     /// Reads without a copy.
     pub fn lent_reads(&self) -> Result<&dyn LentReads> {
         let facets = self.facets();
-        facets.lent_reads.ok_or_else(|| missing(facets.engine, "reads without a copy"))
+        required(facets.lent_reads, facets.engine, "reads without a copy")
     }
 
     /// Reads that are not waited for.
     pub fn pending_reads(&self) -> Result<&dyn PendingReads> {
         let facets = self.facets();
-        facets.pending_reads.ok_or_else(|| missing(facets.engine, "reads that are not waited for"))
+        required(facets.pending_reads, facets.engine, "reads that are not waited for")
     }
 }
 
 /// The facets of a pool, for callers that need them. Each method fails with `Unsupported` where there is none.
-#[expect(clippy::missing_errors_doc, reason = "all fail alike, as the head of the block says")]
 impl<'p> dyn Pool + 'p {
     /// Owners, groups and access control lists of its containers.
     pub fn access_control(&self) -> Result<&dyn AccessControl> {
         let facets = self.facets();
-        facets.access_control.ok_or_else(|| missing(facets.engine, "access control of containers"))
+        required(facets.access_control, facets.engine, "access control of containers")
     }
 
     /// Properties of its containers beyond the model.
     pub fn storage_properties(&self) -> Result<&dyn StorageProperties> {
         let facets = self.facets();
-        let what = "properties of containers beyond the model";
-        facets.properties.ok_or_else(|| missing(facets.engine, what))
+        required(facets.properties, facets.engine, "properties of containers beyond the model")
     }
 
     /// Verification and purge of its containers.
     pub fn maintenance(&self) -> Result<&dyn Maintenance> {
         let facets = self.facets();
-        facets
-            .maintenance
-            .ok_or_else(|| missing(facets.engine, "verifying, repairing and purging containers"))
+        required(facets.maintenance, facets.engine, "verifying, repairing and purging containers")
     }
 }

@@ -11,9 +11,9 @@ use super::{
 };
 use crate::{
     Anchor, ArrayRead, Capabilities, Cell, Container, ContainerFacets, Epoch, Error, Extents, IdRange, Label,
-    LentReads, ObjectId, ObjectType, OwnedUpdate, Page, PageBuilder, Precondition, PreparableStaging,
+    LentReads, ObjectId, ObjectType, OwnedUpdate, Page, Precondition, PreparableStaging,
     PreparedTransactions, Result, SharedBytes, Snapshot, Snapshots, StagedTransactions, Staging, Transaction,
-    Update, check_distinct,
+    Update, check_distinct, check_limit,
 };
 
 /// A handle. All handles on the present share one state. A handle on the past has a copy, which never changes.
@@ -61,10 +61,8 @@ impl MemoryContainer {
             let what = format!("prepared transaction {name} of container {}", self.label);
             return Err(Error::AlreadyExists { what });
         }
-        match preconditions.iter().find(|precondition| !state.holds(precondition)) {
-            Some(failed) => Err(failed.conflict()),
-            None => Ok(state.prepare(name, updates)),
-        }
+        state.judge(preconditions)?;
+        Ok(state.prepare(name, updates))
     }
 
     fn no_snapshot(&self, name: &Label) -> Error {
@@ -112,10 +110,8 @@ impl Container for MemoryContainer {
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
         transaction.check_for(SCHEME, CAPABILITIES.redundancy)?;
         let mut state = self.state_to_change()?;
-        match transaction.preconditions.iter().find(|precondition| !state.holds(precondition)) {
-            Some(failed) => Err(failed.conflict()),
-            None => Ok(state.apply(&transaction.updates)),
-        }
+        state.judge(&transaction.preconditions)?;
+        Ok(state.apply(&transaction.updates))
     }
 
     fn flush(&self) -> Result<()> {
@@ -149,19 +145,17 @@ impl Container for MemoryContainer {
 
     fn list_entries(&self, object: ObjectId, anchor: &Anchor, limit: usize, values: bool) -> Result<Page> {
         object.expect_type(ObjectType::KeyValue)?;
-        check_limit(limit)?;
         let state = self.state();
         let entries = cells_from(&state, object, (after(anchor), Vec::new()));
         let entries = entries.map(|((key, _), content)| match content {
             Content::Value(value) if values => (key.as_slice(), value.as_slice()),
             _ => (key.as_slice(), &[][..]),
         });
-        Ok(page(entries, limit))
+        Page::of(entries, limit)
     }
 
     fn list_dkeys(&self, object: ObjectId, anchor: &Anchor, limit: usize) -> Result<Page> {
         object.expect_type(ObjectType::General)?;
-        check_limit(limit)?;
         let state = self.state();
         let mut last: &[u8] = &[];
         let dkeys = cells_from(&state, object, (after(anchor), Vec::new()));
@@ -170,16 +164,15 @@ impl Container for MemoryContainer {
             last = dkey;
             new.then_some((last, &[][..]))
         });
-        Ok(page(distinct, limit))
+        Page::of(distinct, limit)
     }
 
     fn list_akeys(&self, object: ObjectId, dkey: &[u8], anchor: &Anchor, limit: usize) -> Result<Page> {
         Update::RemoveDkey { object, dkey }.check()?;
-        check_limit(limit)?;
         let state = self.state();
         let akeys = cells_from(&state, object, (dkey.to_vec(), after(anchor)));
         let akeys = akeys.take_while(|((there, _), _)| there == dkey);
-        Ok(page(akeys.map(|((_, akey), _)| (akey.as_slice(), &[][..])), limit))
+        Page::of(akeys.map(|((_, akey), _)| (akey.as_slice(), &[][..])), limit)
     }
 
     fn list_objects(&self, anchor: &Anchor, limit: usize) -> Result<(Vec<ObjectId>, Option<Anchor>)> {
@@ -198,12 +191,6 @@ impl Container for MemoryContainer {
 struct MemoryStaging<'c> {
     container: &'c MemoryContainer,
     updates: Vec<OwnedUpdate>,
-}
-
-impl<'c> MemoryStaging<'c> {
-    fn new(container: &'c MemoryContainer) -> Self {
-        Self { container, updates: Vec::new() }
-    }
 }
 
 impl Staging for MemoryStaging<'_> {
@@ -227,13 +214,13 @@ impl PreparableStaging for MemoryStaging<'_> {
 
 impl StagedTransactions for MemoryContainer {
     fn stage(&self) -> Result<Box<dyn Staging + '_>> {
-        Ok(Box::new(MemoryStaging::new(self)))
+        Ok(Box::new(MemoryStaging { container: self, updates: Vec::new() }))
     }
 }
 
 impl PreparedTransactions for MemoryContainer {
     fn begin_prepared(&self) -> Result<Box<dyn PreparableStaging + '_>> {
-        Ok(Box::new(MemoryStaging::new(self)))
+        Ok(Box::new(MemoryStaging { container: self, updates: Vec::new() }))
     }
 
     fn list_prepared(&self, prefix: &str) -> Result<Vec<Label>> {
@@ -247,10 +234,7 @@ impl PreparedTransactions for MemoryContainer {
         let mut state = self.state_to_change()?;
         let find = |name| state.prepared.get(name).cloned().ok_or_else(|| self.not_prepared(name));
         let prepared: Vec<_> = names.iter().map(find).collect::<Result<_>>()?;
-        if let Some(failed) = transaction.preconditions.iter().find(|precondition| !state.holds(precondition))
-        {
-            return Err(failed.conflict());
-        }
+        state.judge(&transaction.preconditions)?;
         names.iter().for_each(|name| drop(state.prepared.remove(name)));
         Ok(state.apply_prepared(&prepared, &transaction.updates))
     }
@@ -307,10 +291,6 @@ impl Snapshots for MemoryContainer {
     }
 }
 
-fn check_limit(limit: usize) -> Result<()> {
-    if limit == 0 { Err(Error::invalid("page of 0 entries", "at least 1")) } else { Ok(()) }
-}
-
 /// The first key that may come after `anchor`, which is the last key of the page before.
 fn after(anchor: &Anchor) -> Vec<u8> {
     [anchor.as_bytes(), &[0]].concat()
@@ -328,15 +308,4 @@ fn object_of(anchor: &Anchor) -> Result<Option<ObjectId>> {
 /// The cells of an object, in ascending order of their keys.
 fn cells_from(state: &State, object: ObjectId, from: Keys) -> impl Iterator<Item = (&Keys, &Content)> {
     state.objects.get(&object).into_iter().flat_map(move |cells| cells.range(from.clone()..))
-}
-
-fn page<'a>(mut entries: impl Iterator<Item = (&'a [u8], &'a [u8])>, limit: usize) -> Page {
-    let mut page = PageBuilder::new();
-    let mut last: &[u8] = &[];
-    for (key, value) in entries.by_ref().take(limit) {
-        page.push(key, value);
-        last = key;
-    }
-    let next = entries.next().map(|_| Anchor::from_bytes(last.to_vec()));
-    page.finish(next)
 }

@@ -168,7 +168,13 @@ impl State {
         self.bytes(cell).map_or_else(Vec::new, |extents| extents.list(range))
     }
 
-    pub(super) fn holds(&self, precondition: &Precondition<'_>) -> bool {
+    /// Fails with the conflict of the first precondition that does not hold.
+    pub(super) fn judge(&self, preconditions: &[Precondition<'_>]) -> Result<()> {
+        let failed = preconditions.iter().find(|precondition| !self.holds(precondition));
+        failed.map_or(Ok(()), |failed| Err(failed.conflict()))
+    }
+
+    fn holds(&self, precondition: &Precondition<'_>) -> bool {
         match precondition {
             Precondition::Absent(cell) => self.cell(cell).is_none(),
             Precondition::Present(cell) => self.cell(cell).is_some(),
@@ -189,7 +195,7 @@ impl State {
         self.epoch += u64::from(!updates.is_empty());
         for update in updates {
             self.apply_one(update);
-            self.changed.insert((update.object(), scope(update)), self.epoch);
+            self.changed.insert((update.object(), keys(&update.scope())), self.epoch);
         }
         self.epoch()
     }
@@ -247,17 +253,4 @@ impl State {
 
 fn keys(cell: &Cell<'_>) -> Keys {
     (cell.dkey.to_vec(), cell.akey.to_vec())
-}
-
-/// What an update changes, as a key of [`State::changed`].
-fn scope(update: &Update<'_>) -> Keys {
-    match update {
-        Update::Put { cell, .. }
-        | Update::Remove { cell }
-        | Update::Write { cell, .. }
-        | Update::SetSize { cell, .. }
-        | Update::Punch { cell, .. } => keys(cell),
-        Update::RemoveDkey { dkey, .. } => (dkey.to_vec(), Vec::new()),
-        Update::Destroy { .. } => Keys::default(),
-    }
 }

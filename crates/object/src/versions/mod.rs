@@ -113,6 +113,9 @@ impl<'c> Versions<'c> {
             let what = format!("participant {participant} of {participants}");
             return Err(Error::invalid(what, "a number below the count of participants"));
         }
+        let settled = |how: &str| {
+            Error::invalid(format!("transaction {number}, which was {how},"), "a number that is not settled")
+        };
         retry(AGAIN, || match self.look(check_number(number)?)? {
             (Some(Pending::Open { participants: there }), _) if there == participants => Ok(()),
             (Some(Pending::Open { participants: there }), _) => {
@@ -120,14 +123,8 @@ impl<'c> Versions<'c> {
                 Err(Error::invalid(what, format!("the {there} that it was started with")))
             }
             (None, None) => self.set_pending(number, None, Pending::Open { participants }),
-            (Some(Pending::Aborted), _) | (None, Some(Settled::Aborted)) => Err(Error::invalid(
-                format!("transaction {number}, which was aborted,"),
-                "a number that is not settled",
-            )),
-            (None, Some(Settled::Committed(_))) => Err(Error::invalid(
-                format!("transaction {number}, which was committed,"),
-                "a number that is not settled",
-            )),
+            (Some(Pending::Aborted), _) | (None, Some(Settled::Aborted)) => Err(settled("aborted")),
+            (None, Some(Settled::Committed(_))) => Err(settled("committed")),
         })?;
         let staging = self.container.prepared_transactions()?.begin_prepared()?;
         Ok(NumberedTransaction { versions: *self, number, participant, participants, staging })

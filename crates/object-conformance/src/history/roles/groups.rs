@@ -15,30 +15,34 @@ use isotach_object::{
 /// What reading a snapshot is called.
 const SNAPSHOT: &str = "snapshot";
 
-/// What a transaction requires: nothing, that an entry has a value, or that nothing has changed since an epoch.
-enum Condition {
-    None,
-    Equals(Key, Vec<u8>),
-    Absent(Key),
-    Unchanged(Epoch),
-}
-
-/// What a group is to hold: one value under all its keys, or nothing.
+/// What a group is to hold, one value under all its keys or nothing, and what must hold before.
 struct Change {
     group: Group,
     value: Value,
     entries: Vec<Entry>,
     bytes: Vec<u8>,
+    required: Vec<Part>,
+    /// The bytes of the value that an entry must have.
+    held: Vec<u8>,
+    /// The epoch since which keys must be unchanged.
+    since: Epoch,
 }
 
 impl Change {
     fn new(group: Group, value: Value) -> Self {
         let (entries, bytes) = (group.entries().map(Entry::of).collect(), value.map_or(Vec::new(), bytes));
-        Self { group, value, entries, bytes }
+        let (required, held, since) = (Vec::new(), Vec::new(), Epoch::default());
+        Self { group, value, entries, bytes, required, held, since }
+    }
+
+    /// The same, if an entry is as it was seen.
+    fn requiring(self, key: Key, seen: Value) -> Self {
+        Self { required: vec![Part::Requires(key, seen)], held: seen.map_or(Vec::new(), bytes), ..self }
     }
 
     fn parts(&self) -> Vec<Part> {
-        self.group.keys().map(|key| Part::Sets(key, self.value)).collect()
+        let sets = self.group.keys().map(|key| Part::Sets(key, self.value));
+        self.required.iter().copied().chain(sets).collect()
     }
 
     fn updates(&self) -> Vec<Update<'_>> {
@@ -55,24 +59,23 @@ impl Change {
         entries.chain(arrays).collect()
     }
 
-    /// The preconditions of a condition, which speak of this group.
-    fn preconditions<'a>(&'a self, condition: &'a Condition) -> Vec<Precondition<'a>> {
-        let entry = |key: &Key| self.entries[(key - self.group.keys().start) as usize].cell();
-        match condition {
-            Condition::None => Vec::new(),
-            Condition::Equals(key, held) => vec![Precondition::Equals(entry(key), held)],
-            Condition::Absent(key) => vec![Precondition::Absent(entry(key))],
-            Condition::Unchanged(since) => {
-                let arrays = self.group.arrays().map(|key| Cell::array(cells::array(key)));
-                let cells = self.entries.iter().map(Entry::cell).chain(arrays);
-                cells.map(|cell| Precondition::Unchanged(cell, *since)).collect()
-            }
-        }
+    fn preconditions(&self) -> Vec<Precondition<'_>> {
+        let cell = |key: Key| match self.entries.get((key - self.group.keys().start) as usize) {
+            Some(entry) => entry.cell(),
+            None => Cell::array(cells::array(key)),
+        };
+        let preconditions = self.required.iter().filter_map(|part| match *part {
+            Part::Requires(key, Some(_)) => Some(Precondition::Equals(cell(key), &self.held)),
+            Part::Requires(key, None) => Some(Precondition::Absent(cell(key))),
+            Part::Unchanged(key, _) => Some(Precondition::Unchanged(cell(key), self.since)),
+            Part::Sets(..) => None,
+        });
+        preconditions.collect()
     }
 
-    fn commit(&self, container: &dyn Container, condition: &Condition) -> Result<Epoch> {
-        let preconditions = self.preconditions(condition);
-        container.commit(&Transaction { preconditions, updates: self.updates() })
+    fn commit(&self, container: &dyn Container) -> Result<Epoch> {
+        let (preconditions, updates) = (self.preconditions(), self.updates());
+        container.commit(&Transaction { preconditions, updates })
     }
 }
 
@@ -80,12 +83,15 @@ impl Player {
     pub(super) fn group(&mut self) {
         let group = Group::new(self.generation(), self.random.below(cells::GROUPS));
         match self.random.below(100) {
-            0..12 => self.commit(group),
+            0..12 => {
+                let value = self.value();
+                self.commit("commit", group, Some(value));
+            }
             12..20 => self.stage(group),
             20..26 => self.stage_and_drop(group),
             26..36 => self.commit_if(group),
             36..43 => self.commit_if_unchanged(group),
-            43..49 => self.commit_nothing(group),
+            43..49 => self.commit("remove all", group, None),
             49..65 => drop(self.get(&group.entries().collect::<Vec<_>>())),
             65..75 => self.read(group),
             75..84 => self.list(group),
@@ -95,33 +101,29 @@ impl Player {
         }
     }
 
-    fn commit(&mut self, group: Group) {
-        let change = Change::new(group, Some(self.value()));
-        let parts = change.parts();
-        self.decide("commit", &parts, |container| change.commit(container, &Condition::None));
-    }
-
-    fn commit_nothing(&mut self, group: Group) {
-        let change = Change::new(group, None);
-        let parts = change.parts();
-        self.decide("remove all", &parts, |container| change.commit(container, &Condition::None));
+    fn commit(&mut self, name: &str, group: Group, value: Value) {
+        let change = Change::new(group, value);
+        self.decide(name, &change.parts(), |container| change.commit(container));
     }
 
     /// Half of the staged transactions require something.
     fn stage(&mut self, group: Group) {
-        let change = Change::new(group, Some(self.value()));
-        let (mut parts, mut condition) = (change.parts(), Condition::None);
+        let mut change = Change::new(group, Some(self.value()));
         if self.random.below(2) == 0 {
-            let which = group.entries().start + self.random.below(group.entries().count() as u64);
-            let seen = self.get(&[which])[0];
-            parts.insert(0, Part::Requires(which, seen));
-            condition = require(which, seen);
+            let (which, seen) = self.get_one_of(group);
+            change = change.requiring(which, seen);
         }
-        self.decide("stage and commit", &parts, |container| {
+        self.decide("stage and commit", &change.parts(), |container| {
             let mut staging = container.staged_transactions().unwrap().stage()?;
             change.updates().iter().try_for_each(|update| staging.update(&[*update]))?;
-            staging.commit(&change.preconditions(&condition))
+            staging.commit(&change.preconditions())
         });
+    }
+
+    /// Any entry of a group, and its value.
+    fn get_one_of(&mut self, group: Group) -> (Key, Value) {
+        let which = group.entries().start + self.random.below(group.entries().count() as u64);
+        (which, self.get(&[which])[0])
     }
 
     /// Its value is in no record: whoever sees it sees what nobody wrote.
@@ -133,12 +135,9 @@ impl Player {
 
     /// Commits if one entry is as it was just seen.
     fn commit_if(&mut self, group: Group) {
-        let which = group.entries().start + self.random.below(group.entries().count() as u64);
-        let seen = self.get(&[which])[0];
-        let change = Change::new(group, Some(self.value()));
-        let parts = [vec![Part::Requires(which, seen)], change.parts()].concat();
-        let condition = require(which, seen);
-        self.decide("commit if", &parts, |container| change.commit(container, &condition));
+        let (which, seen) = self.get_one_of(group);
+        let change = Change::new(group, Some(self.value())).requiring(which, seen);
+        self.decide("commit if", &change.parts(), |container| change.commit(container));
     }
 
     /// Commits if nothing in the group has changed since it was read.
@@ -149,11 +148,9 @@ impl Player {
             container.snapshots().unwrap().open_at(since)
         };
         let Some(seen) = self.look_at(group, "look at epoch", look) else { return };
-        let change = Change::new(group, Some(self.value()));
-        let unchanged = seen.into_iter().map(|(key, value)| Part::Unchanged(key, value));
-        let parts: Vec<Part> = unchanged.chain(change.parts()).collect();
-        let condition = Condition::Unchanged(since);
-        self.decide("commit if unchanged", &parts, |container| change.commit(container, &condition));
+        let required = seen.into_iter().map(|(key, value)| Part::Unchanged(key, value)).collect();
+        let change = Change { required, since, ..Change::new(group, Some(self.value())) };
+        self.decide("commit if unchanged", &change.parts(), |container| change.commit(container));
     }
 
     /// Reads the arrays by one call.
@@ -177,9 +174,7 @@ impl Player {
         }
         self.recorder.done(call, &saw, None);
     }
-}
 
-impl Player {
     /// Everything in the group, at the present epoch.
     fn look_back(&mut self, group: Group) {
         self.look_at(group, "look at now", |container| {
@@ -231,13 +226,6 @@ impl Player {
             Err(Error::Io { .. }) => None,
             Err(error) => panic!("{name}: {error}"),
         }
-    }
-}
-
-fn require(key: Key, seen: Value) -> Condition {
-    match seen {
-        Some(value) => Condition::Equals(key, bytes(value)),
-        None => Condition::Absent(key),
     }
 }
 

@@ -19,7 +19,7 @@ impl Player {
             0..30 => drop(self.get(&[key])),
             30..40 => self.put(key),
             40..50 => self.put_and_hold(key),
-            50..62 => self.claim(key),
+            50..62 => self.put_if("put if absent", key, None),
             62..78 => self.compare(key),
             78..84 if self.container.capabilities().transactions => self.put_if_unchanged(key),
             78..84 => self.compare(key),
@@ -60,10 +60,6 @@ impl Player {
         self.flush();
     }
 
-    fn claim(&mut self, key: Key) {
-        self.put_if("put if absent", key, None);
-    }
-
     /// Puts if the value that it has just read is unchanged.
     fn compare(&mut self, key: Key) {
         let seen = self.get(&[key])[0];
@@ -71,14 +67,17 @@ impl Player {
     }
 
     fn put_if(&mut self, name: &str, key: Key, expected: Value) {
-        let (value, entry) = (self.value(), Entry::of(key));
-        let parts = [Part::Requires(key, expected), Part::Sets(key, Some(value))];
-        let held = expected.map(bytes);
+        let (entry, held) = (Entry::of(key), expected.map(bytes));
         let condition = match &held {
             Some(held) => Precondition::Equals(entry.cell(), held),
             None => Precondition::Absent(entry.cell()),
         };
-        let value = bytes(value);
+        self.put_on(name, key, Part::Requires(key, expected), condition);
+    }
+
+    fn put_on(&mut self, name: &str, key: Key, required: Part, condition: Precondition<'_>) {
+        let (value, entry) = (self.value(), Entry::of(key));
+        let (parts, value) = ([required, Part::Sets(key, Some(value))], bytes(value));
         let update = Update::Put { cell: entry.cell(), value: &value };
         self.decide(name, &parts, |container| {
             container.commit(&Transaction::new().require(condition).update(update))
@@ -88,14 +87,8 @@ impl Player {
     /// As [`Self::compare`], by the epoch. Also a change that leaves what was there refuses it.
     fn put_if_unchanged(&mut self, key: Key) {
         let since = self.container.epoch().unwrap();
-        let seen = self.get(&[key])[0];
-        let (value, entry) = (self.value(), Entry::of(key));
-        let parts = [Part::Unchanged(key, seen), Part::Sets(key, Some(value))];
-        let value = bytes(value);
+        let (seen, entry) = (self.get(&[key])[0], Entry::of(key));
         let condition = Precondition::Unchanged(entry.cell(), since);
-        let update = Update::Put { cell: entry.cell(), value: &value };
-        self.decide("put if unchanged", &parts, |container| {
-            container.commit(&Transaction::new().require(condition).update(update))
-        });
+        self.put_on("put if unchanged", key, Part::Unchanged(key, seen), condition);
     }
 }
