@@ -6,9 +6,9 @@ use std::{
 };
 
 use isotach_object::{
-    Anchor, ArrayRead, Capabilities, Cell, Container, ContainerFacets, Epoch, Error, Extents, IdRange, Label,
+    Anchor, ArrayRead, Capabilities, Cell, Container, ContainerFacets, Epoch, Extents, IdRange, Label,
     LentReads, ObjectId, ObjectType, Page, PreparableStaging, PreparedTransactions, Result, SharedBytes,
-    Snapshot, Snapshots, StagedTransactions, Staging, Transaction, Update, merge_extents,
+    Snapshot, Snapshots, StagedTransactions, Staging, Transaction, Update, check_limit, merge_extents,
 };
 
 use crate::{
@@ -23,13 +23,6 @@ use crate::{
     },
     transaction::staging::PosixStaging,
 };
-
-fn check_limit(limit: usize) -> Result<()> {
-    match limit {
-        0 => Err(Error::invalid("a page of 0 entries", "a limit of at least 1")),
-        _ => Ok(()),
-    }
-}
 
 impl PosixContainer {
     /// Commits a transaction that was checked, or one that no caller may request.

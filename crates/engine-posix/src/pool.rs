@@ -23,7 +23,7 @@ use crate::{
     io::{
         data::{self, DataReader},
         directory::Directory,
-        disk::{Folder, Naming, Space, Unreadable, failing},
+        disk::{Folder, Naming, Space, Unreadable, failing, if_there},
         filesystem, flushed,
         log::{self, GENERATION, Log},
         storage::Storage,
@@ -124,8 +124,7 @@ pub(crate) fn destroy(disk: &dyn Folder, root: &Path) -> Result<()> {
         Ok(_) => disk.rename(&block, &leaving).map_err(failing("remove", &block))?,
         Err(_) if Superblock::read_as(disk, root, LEAVING, Kind::Pool).is_ok() => {}
         Err(error) => {
-            let is_half_made = is_half_made(disk, root)?;
-            if is_half_made {
+            if is_half_made(disk, root)? {
                 remove_parts(disk, root)?;
             }
             return absent(disk, root)(error);
@@ -136,11 +135,8 @@ pub(crate) fn destroy(disk: &dyn Folder, root: &Path) -> Result<()> {
 
 /// Whether a directory has only what an interrupted creation of a pool leaves.
 fn is_half_made(disk: &dyn Folder, root: &Path) -> Result<bool> {
-    let names = match disk.names_in(root) {
-        Ok(names) => names,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(failing("list", root)(error)),
-    };
+    let names = if_there(disk.names_in(root)).map_err(failing("list", root))?;
+    let Some(names) = names else { return Ok(false) };
     let has_strangers = names.iter().any(|name| name != CONTAINERS && name != TRASH);
     let all = |name, is_ours: fn(&OsString) -> bool| {
         disk.names_in(&root.join(name)).is_ok_and(|names| names.iter().all(is_ours))
@@ -191,6 +187,12 @@ impl PosixPool {
         Superblock::read(&**disk, &root, Kind::Pool).or_else(absent(&**disk, &root))?;
         filesystem::check(&**disk, &root)?;
         Ok(Self { disk: Arc::clone(disk), uri: uri.clone(), root, options })
+    }
+
+    /// The path of a container that exists.
+    fn existing(&self, label: &Label) -> Result<PathBuf> {
+        let path = self.path(label);
+        if is_there(&*self.disk, &path)? { Ok(path) } else { Err(self.not_found(label)) }
     }
 
     fn path(&self, label: &Label) -> PathBuf {
@@ -312,9 +314,8 @@ impl Pool for PosixPool {
             fill(&*self.disk, trash)?;
             if !options.updates.is_empty() {
                 let container = PosixContainer::new(label.clone(), self.open_storage(trash)?)?;
-                let transaction =
-                    Transaction { preconditions: Vec::new(), updates: options.updates.to_vec() };
-                container.commit(&transaction)?;
+                let updates = options.updates.to_vec();
+                container.commit(&Transaction { updates, ..Transaction::new() })?;
                 container.flush()?;
             }
             // Last: the rights apply to all existing files, and may forbid their owner to write.
@@ -369,10 +370,7 @@ impl Pool for PosixPool {
     }
 
     fn container_size(&self, label: &Label) -> Result<u64> {
-        let path = self.path(label);
-        if !is_there(&*self.disk, &path)? {
-            return Err(self.not_found(label));
-        }
+        let path = self.existing(label)?;
         self.disk.size_of_all(&path, Unreadable::Fail).map_err(|error| {
             rights::explain(&*self.disk, &path, "permission to read it", failing("measure", &path)(error))
         })
@@ -397,10 +395,7 @@ impl AccessControl for PosixPool {
     }
 
     fn set_rights(&self, label: &Label, change: &RightsChange) -> Result<Rights> {
-        let path = self.path(label);
-        if !is_there(&*self.disk, &path)? {
-            return Err(self.not_found(label));
-        }
+        let path = self.existing(label)?;
         let need = "to own it, or to be root";
         let directory = Directory::open(&*self.disk, &path);
         let changed = directory.and_then(|directory| rights::change(&directory, change));
@@ -456,18 +451,11 @@ impl Maintenance for PosixPool {
             }
             Err(_) => Err(self.not_found(label)),
         };
-        match looked {
-            Err(error) if is_there(&*self.disk, &path)? => Err(error),
-            Err(_) => Err(self.not_found(label)),
-            verified => verified,
-        }
+        looked.or_else(|error| Err(self.existing(label).map_or_else(|gone| gone, |_| error)))
     }
 
     fn quarantine(&self, label: &Label, findings: &[Finding], note: &str) -> Result<SetAside> {
-        let path = self.path(label);
-        if !is_there(&*self.disk, &path)? {
-            return Err(self.not_found(label));
-        }
+        let path = self.existing(label)?;
         let container = Directory::open(&*self.disk, &path)?;
         quarantine::quarantine(&*self.disk, &self.root, label, &container, findings, note, || {
             self.open_storage(&path)

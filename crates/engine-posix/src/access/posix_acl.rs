@@ -56,6 +56,12 @@ impl PosixAcl {
         !self.users.is_empty() || !self.groups.is_empty()
     }
 
+    /// All permissions but the owner's.
+    pub(crate) fn of_others(&mut self) -> impl Iterator<Item = &mut Bits> {
+        let named = self.users.values_mut().chain(self.groups.values_mut());
+        named.chain([&mut self.group, &mut self.others])
+    }
+
     /// The value of the attribute.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();

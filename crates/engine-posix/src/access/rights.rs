@@ -78,8 +78,7 @@ pub(crate) fn grant_create(folder: &Directory, acl: &Acl) -> Result<()> {
     let guard = folder.rights(SELF)?.ok_or_else(no_rights)?;
     let mut list = list_for(acl, folder.path())?;
     check_names(&list, &guard, folder.path())?;
-    let named = list.users.values_mut().chain(list.groups.values_mut());
-    named.chain([&mut list.group, &mut list.others]).for_each(|bits| *bits |= READ | PASS);
+    list.of_others().for_each(|bits| *bits |= READ | PASS);
     let (mode, list) = (list.mode() | OWNED_NAMES, guard.has_lists.then(|| list.encode()));
     folder.set_rights(SELF, &NewFileRights { owner: None, group: None, mode, list, default: None })
 }
@@ -232,13 +231,8 @@ impl TargetRights {
         let gate =
             change.acl.as_ref().map_or_else(|| Ok(present.clone()), |acl| list_for(acl, container.path()))?;
         check_names(&gate, guard, container.path())?;
-        let behind = PosixAcl {
-            owner: READ | WRITE | PASS,
-            users: gate.users.iter().map(|(id, bits)| (*id, bits | READ | PASS)).collect(),
-            group: gate.group | READ | PASS,
-            groups: gate.groups.iter().map(|(id, bits)| (*id, bits | READ | PASS)).collect(),
-            others: gate.others | READ | PASS,
-        };
+        let mut behind = PosixAcl { owner: READ | WRITE | PASS, ..gate.clone() };
+        behind.of_others().for_each(|bits| *bits |= READ | PASS);
         let mut inherited = behind.clone();
         inherited.users.insert(owner.unwrap_or(guard.owner), READ | WRITE | PASS);
         Ok(Self { owner, group, gate, behind, inherited, has_lists: guard.has_lists })
@@ -259,8 +253,7 @@ impl TargetRights {
         let list = if is_owners { &self.behind } else { &self.inherited };
         let without = if name == superblock::FILE { PASS | WRITE } else { PASS };
         let mut list = list.clone();
-        let named = list.users.values_mut().chain(list.groups.values_mut());
-        named.chain([&mut list.group, &mut list.others]).for_each(|bits| *bits &= !without);
+        list.of_others().for_each(|bits| *bits &= !without);
         list.owner = READ | WRITE;
         NewFileRights {
             owner: self.owner.filter(|_| is_owners),

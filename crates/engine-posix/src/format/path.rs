@@ -40,6 +40,13 @@ pub(crate) fn of_dkey(object: ObjectId, dkey: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&[0, 1]);
 }
 
+/// The path of a cell.
+pub(crate) fn of(cell: &Cell<'_>) -> Vec<u8> {
+    let mut path = Vec::new();
+    of_cell(cell, &mut path);
+    path
+}
+
 /// Writes the path of a cell to `out`.
 pub(crate) fn of_cell(cell: &Cell<'_>, out: &mut Vec<u8>) {
     if cell.object.otype() == ObjectType::General {

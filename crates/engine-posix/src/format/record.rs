@@ -4,7 +4,7 @@
 //! length: a record that does not fit its frame is damage.
 
 use isotach_engine_kit::bytes::{Put, Reader};
-use isotach_object::{Cell, Epoch, ObjectClass, ObjectId, ObjectType};
+use isotach_object::{Cell, Epoch, ObjectClass, ObjectId, ObjectType, Precondition};
 
 use crate::format::{
     extent::{DIGEST, Digest, Extent},
@@ -38,19 +38,10 @@ pub(crate) enum CellChange<'a> {
     Destroy,
 }
 
-/// A precondition in the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Condition<'a> {
-    Absent,
-    Present,
-    Equals(&'a [u8]),
-    Unchanged(Epoch),
-}
-
 /// One record of a frame's body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Record<'a> {
-    Require(Cell<'a>, Condition<'a>),
+    Require(Precondition<'a>),
     Change(Cell<'a>, CellChange<'a>),
     /// An extent with the records of further changes.
     Segment(Extent),
@@ -133,15 +124,15 @@ pub(crate) fn encode_segment(out: &mut Vec<u8>, segment: &Extent) {
 }
 
 /// Appends a precondition to a frame's body.
-pub(crate) fn encode_condition(out: &mut Vec<u8>, cell: &Cell<'_>, condition: &Condition<'_>) {
+pub(crate) fn encode_condition(out: &mut Vec<u8>, condition: &Precondition<'_>) {
     match condition {
-        Condition::Absent => head(out, op::ABSENT, cell),
-        Condition::Present => head(out, op::PRESENT, cell),
-        Condition::Equals(value) => {
+        Precondition::Absent(cell) => head(out, op::ABSENT, cell),
+        Precondition::Present(cell) => head(out, op::PRESENT, cell),
+        Precondition::Equals(cell, value) => {
             head(out, op::EQUALS, cell);
             blob(out, value);
         }
-        Condition::Unchanged(epoch) => {
+        Precondition::Unchanged(cell, epoch) => {
             head(out, op::UNCHANGED, cell);
             out.put_u64(epoch.0);
         }
@@ -156,27 +147,22 @@ pub(crate) fn decode<'a>(reader: &mut Reader<'a>) -> Option<Record<'a>> {
 fn is_sound(record: &Record<'_>) -> bool {
     let ends =
         |offset: u64, length: u64| offset.checked_add(length).is_some_and(|end| end <= i64::MAX as u64);
+    let is_system = |cell: &Cell<'_>| cell.object.otype() == ObjectType::System;
+    let names_entry = |cell: &Cell<'_>| !cell.dkey.is_empty() && cell.akey.is_empty();
     match record {
-        Record::Require(cell, _) | Record::Change(cell, CellChange::Put(_) | CellChange::Remove)
-            if cell.object.otype() == ObjectType::System =>
-        {
-            !cell.dkey.is_empty() && cell.akey.is_empty()
-        }
-        Record::Require(cell, Condition::Equals(_)) => cell.check_value().is_ok(),
-        Record::Require(cell, _) => cell.check().is_ok(),
+        Record::Require(condition) if is_system(&condition.cell()) => names_entry(&condition.cell()),
+        Record::Require(Precondition::Equals(cell, _)) => cell.check_value().is_ok(),
+        Record::Require(condition) => condition.cell().check().is_ok(),
         Record::Change(cell, change) => match change {
+            CellChange::Put(_) | CellChange::Remove if is_system(cell) => names_entry(cell),
             CellChange::Put(_) | CellChange::Remove => cell.check_value().is_ok(),
             CellChange::Write { offset, extent } => {
                 cell.check_extent().is_ok() && ends(*offset, extent.length)
             }
             CellChange::SetSize(size) => cell.check_extent().is_ok() && ends(*size, 0),
             CellChange::Punch { offset, .. } => cell.check_extent().is_ok() && ends(*offset, 0),
-            CellChange::RemoveDkey => {
-                cell.object.otype() == ObjectType::General && !cell.dkey.is_empty() && cell.akey.is_empty()
-            }
-            CellChange::Destroy => {
-                cell.dkey.is_empty() && cell.akey.is_empty() && cell.object.otype() != ObjectType::System
-            }
+            CellChange::RemoveDkey => cell.object.otype() == ObjectType::General && names_entry(cell),
+            CellChange::Destroy => cell.dkey.is_empty() && cell.akey.is_empty() && !is_system(cell),
         },
         // A segment is only a few records longer than the size at which it is closed.
         Record::Segment(segment) => segment.length <= FRAME_MAX as u64,
@@ -195,7 +181,7 @@ fn decode_any<'a>(reader: &mut Reader<'a>) -> Option<Record<'a>> {
         reader.take(length as usize)
     };
     let change = |change| Some(Record::Change(cell, change));
-    let require = |condition| Some(Record::Require(cell, condition));
+    let require = |condition| Some(Record::Require(condition));
     match op {
         op::PUT => change(CellChange::Put(Stored::Inline(blob(reader)?))),
         op::PUT_EXTENT => {
@@ -209,10 +195,10 @@ fn decode_any<'a>(reader: &mut Reader<'a>) -> Option<Record<'a>> {
         op::REMOVE_DKEY => change(CellChange::RemoveDkey),
         op::DESTROY => change(CellChange::Destroy),
         op::SEGMENT if is_bare => Some(Record::Segment(Extent::decode(reader)?)),
-        op::ABSENT => require(Condition::Absent),
-        op::PRESENT => require(Condition::Present),
-        op::EQUALS => require(Condition::Equals(blob(reader)?)),
-        op::UNCHANGED => require(Condition::Unchanged(Epoch(reader.u64()?))),
+        op::ABSENT => require(Precondition::Absent(cell)),
+        op::PRESENT => require(Precondition::Present(cell)),
+        op::EQUALS => require(Precondition::Equals(cell, blob(reader)?)),
+        op::UNCHANGED => require(Precondition::Unchanged(cell, Epoch(reader.u64()?))),
         _ => None,
     }
 }
@@ -240,14 +226,18 @@ mod tests {
             CellChange::SetSize(9),
             CellChange::Punch { offset: 1, length: 2 },
         ];
-        let conditions =
-            [Condition::Absent, Condition::Present, Condition::Equals(b"x"), Condition::Unchanged(Epoch(4))];
         let mut records =
             vec![Record::Change(dkey, CellChange::RemoveDkey), Record::Change(array, CellChange::Destroy)];
         records.push(Record::Segment(extent));
         for cell in [kv, general] {
             records.extend(values.iter().map(|change| Record::Change(cell, change.clone())));
-            records.extend(conditions.iter().map(|condition| Record::Require(cell, *condition)));
+            let conditions = [
+                Precondition::Absent(cell),
+                Precondition::Present(cell),
+                Precondition::Equals(cell, b"x"),
+                Precondition::Unchanged(cell, Epoch(4)),
+            ];
+            records.extend(conditions.map(Record::Require));
         }
         for cell in [array, general] {
             records.extend(bytes.iter().map(|change| Record::Change(cell, change.clone())));
@@ -256,7 +246,7 @@ mod tests {
             let mut bytes = Vec::new();
             match &record {
                 Record::Change(cell, change) => encode_change(&mut bytes, cell, change),
-                Record::Require(cell, condition) => encode_condition(&mut bytes, cell, condition),
+                Record::Require(condition) => encode_condition(&mut bytes, condition),
                 Record::Segment(segment) => encode_segment(&mut bytes, segment),
             }
             assert_eq!(decode(&mut Reader(&bytes)), Some(record));

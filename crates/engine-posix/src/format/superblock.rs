@@ -6,6 +6,7 @@ use std::{io, path::Path};
 
 use crate::{
     capability::SCHEME,
+    format::{check, checked},
     io::{
         directory::Directory,
         disk::{self, Folder},
@@ -13,7 +14,6 @@ use crate::{
 };
 use isotach_engine_kit::{
     bytes::{Put, Reader},
-    checksum::crc32c,
     random,
 };
 use isotach_object::{Error, Result};
@@ -74,9 +74,7 @@ impl Superblock {
         bytes.put_u32(0);
         bytes.extend_from_slice(&self.uuid);
         bytes.put_u64(self.marker);
-        bytes.resize(SIZE - 4, 0);
-        bytes.put_u32(crc32c(&bytes));
-        bytes
+        checked(bytes, SIZE)
     }
 
     /// Reads the superblock of `directory`.
@@ -105,19 +103,17 @@ impl Superblock {
 
     pub(crate) fn decode(bytes: &[u8], kind: Kind, directory: &Path) -> Result<Self> {
         let place = || directory.join(FILE).display().to_string();
-        let mut reader = Reader(bytes);
-        if reader.take(8) != Some(kind.magic().as_slice()) {
+        if !bytes.starts_with(kind.magic()) {
             return Err(not_one(directory, kind));
         }
         if bytes.len() != SIZE {
             let than = if bytes.len() > SIZE { "more" } else { "fewer" };
             return Err(Error::corrupt(format!("{than} than {SIZE} bytes"), place()));
         }
-        let (body, mut sum) = (&bytes[..SIZE - 4], Reader(&bytes[SIZE - 4..]));
-        if sum.u32() != Some(crc32c(body)) {
-            return Err(Error::corrupt("the checksum of the superblock does not match", place()));
-        }
+        let wrong = || Error::corrupt("the checksum of the superblock does not match", place());
+        let mut reader = check(bytes).ok_or_else(wrong)?;
         let fields = |reader: &mut Reader<'_>| {
+            reader.take(8)?;
             let (version, mandatory) = (reader.u32()?, reader.u32()?);
             let _optional_and_reserved = reader.u64()?;
             let uuid = reader.take(16)?.try_into().ok()?;
@@ -172,8 +168,8 @@ mod tests {
         let with = |at: usize, value: u8| {
             let mut bytes = Superblock { uuid: [7; 16], marker: 9 }.encode(Kind::Pool);
             bytes[at] = value;
-            let sum = crc32c(&bytes[..SIZE - 4]).to_le_bytes();
-            bytes[SIZE - 4..].copy_from_slice(&sum);
+            bytes.truncate(SIZE - 4);
+            let bytes = checked(bytes, SIZE);
             Superblock::decode(&bytes, Kind::Pool, Path::new("/x")).map_err(|error| error.code())
         };
         assert_eq!(with(8, 2).unwrap_err(), "unsupported", "version");

@@ -3,13 +3,13 @@
 //! A reader takes a chain of spans without gaps, the widest first. Runs inside a wider one are removed. A run only repeats the log, so an
 //! unusable one is left out, unless it contains what was purged from the log.
 
-use std::{io, sync::Arc};
+use std::sync::Arc;
 
 use isotach_object::{Error, Result};
 
 use crate::{
     index::run::{Run, Span},
-    io::{flushed, storage::Storage},
+    io::{disk::if_there, flushed, storage::Storage},
     purge::manifest::PurgeManifest,
 };
 
@@ -34,6 +34,21 @@ pub(crate) fn chain(spans: &[Span], start: u64) -> Vec<Span> {
             None => return chain,
         }
     }
+}
+
+/// The runs of the [`chain`] of these spans from `start` on.
+pub(crate) fn runs_from(runs: &[Arc<Run>], spans: &[Span], start: u64) -> Vec<Arc<Run>> {
+    let run_of = |span: Span| runs.iter().find(|run| run.span() == span).cloned();
+    chain(spans, start).into_iter().filter_map(run_of).collect()
+}
+
+/// Refuses sound runs that go only to `reach`, before the manifest's epoch: the log was purged up to there.
+pub(crate) fn check_reach(storage: &Storage, reach: u64, manifest: Option<&PurgeManifest>) -> Result<()> {
+    let Some(PurgeManifest { epoch, .. }) = manifest.filter(|manifest| reach < manifest.epoch) else {
+        return Ok(());
+    };
+    let what = format!("the sound runs go to epoch {reach}, and the log was purged up to {epoch}");
+    Err(Error::corrupt(what, storage.directory.path().display().to_string()))
 }
 
 /// Opens the runs that together reach furthest. Those of `known` are taken as they are. A run that is damaged, or that reaches past the
@@ -160,12 +175,8 @@ pub(crate) fn remove_narrow(storage: &Storage, runs: &[Arc<Run>]) -> Result<()> 
 /// Removes a run that lies inside a wider one. Readers that have it open are not affected.
 pub(crate) fn remove(storage: &Storage, span: Span) -> Result<()> {
     let name = span.file_name();
-    match storage.directory.remove(&name) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(storage.directory.failed("remove", &name, error))
-        }
-        _ => Ok(()),
-    }
+    let removed = if_there(storage.directory.remove(&name)).map(drop);
+    removed.map_err(|error| storage.directory.failed("remove", &name, error))
 }
 
 #[cfg(test)]

@@ -197,12 +197,7 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::extent::Sums;
-
-    fn write(offset: u64, length: u64) -> ByteOp {
-        let extent = Extent { file: offset, position: 0, length, sums: Sums::One(0) };
-        ByteOp::Write(ExtentPart { offset, length, skip: 0, extent })
-    }
+    use crate::{format::extent::Sums, index::ops::tests::write};
 
     #[test]
     fn a_punch_creates_nothing_and_leaves_single_values() {

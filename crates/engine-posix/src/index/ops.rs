@@ -281,11 +281,14 @@ impl ByteOp {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use isotach_engine_kit::random::Seeded;
+
     use super::*;
     use crate::format::extent::Sums;
 
-    fn write(offset: u64, length: u64) -> ByteOp {
+    /// A write of bytes in a file of this number.
+    pub(crate) fn write(offset: u64, length: u64) -> ByteOp {
         let extent = Extent { file: offset, position: 0, length, sums: Sums::One(0) };
         ByteOp::Write(ExtentPart { offset, length, skip: 0, extent })
     }
@@ -311,13 +314,9 @@ mod tests {
 
     #[test]
     fn the_result_for_a_range_is_that_part_of_the_whole_result() {
-        let seed = std::env::var("ISOTACH_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(7u64);
-        let mut state = seed;
-        let mut random = |below: u64| {
-            // The constants of Knuth's MMIX; the low bits of such a generator are poor.
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
+        let seed = isotach_needs::number("ISOTACH_SEED").unwrap_or(7);
+        let mut numbers = Seeded(seed);
+        let mut random = |end| numbers.below(end);
         for round in 0..300 {
             let (mut older, mut newer) = (Bytes::new(true, Vec::new()), Bytes::new(false, Vec::new()));
             for number in 0..random(90) {

@@ -6,7 +6,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use isotach_engine_kit::bytes::Reader;
-use isotach_object::{Error, Result};
+use isotach_object::{Error, Precondition, Result};
 
 use crate::{
     capability::SCHEME,
@@ -14,7 +14,7 @@ use crate::{
         extent::{self, Extent},
         frame::{self, Frame, FrameVerdict, Origin},
         path,
-        record::{self, CellChange, Condition, Record},
+        record::{self, CellChange, Record},
     },
     index::{
         chain,
@@ -245,10 +245,8 @@ impl State {
             let at = reader;
             match record::decode(&mut reader).ok_or_else(|| malformed(self))? {
                 Record::Require(..) if changes_at.is_some() => return Err(malformed(self)),
-                Record::Require(cell, condition) => {
-                    let mut path = Vec::new();
-                    path::of_cell(&cell, &mut path);
-                    if failed.is_none() && !self.holds(&path, &condition, epoch)? {
+                Record::Require(condition) => {
+                    if failed.is_none() && !self.holds(&condition, epoch)? {
                         failed = Some(conditions);
                     }
                     conditions += 1;
@@ -285,10 +283,9 @@ impl State {
     /// Applies the records of a segment.
     fn apply_segment(&mut self, storage: &Storage, segment: &Extent, epoch: u64) -> Result<()> {
         let records = storage.data.read_extent(segment).map_err(|error| match error {
-            Error::Corrupt { what, place } => Error::Corrupt {
-                what: format!("{what} (records of the transaction at epoch {epoch})"),
-                place,
-            },
+            Error::Corrupt { what, place } => {
+                Error::corrupt(format!("{what} (records of the transaction at epoch {epoch})"), place)
+            }
             other => other,
         })?;
         let mut reader = Reader(&records);
@@ -301,18 +298,19 @@ impl State {
         Ok(())
     }
 
-    fn holds(&self, path: &[u8], condition: &Condition<'_>, epoch: u64) -> Result<bool> {
-        Ok(match condition {
-            Condition::Absent => self.find(path)?.is_none(),
-            Condition::Present => self.find(path)?.is_some(),
-            Condition::Equals(expected) => match self.find(path)? {
-                Some(Entry::Value(value)) => *value == **expected,
+    fn holds(&self, condition: &Precondition<'_>, epoch: u64) -> Result<bool> {
+        let path = &path::of(&condition.cell());
+        Ok(match *condition {
+            Precondition::Absent(_) => self.find(path)?.is_none(),
+            Precondition::Present(_) => self.find(path)?.is_some(),
+            Precondition::Equals(_, expected) => match self.find(path)? {
+                Some(Entry::Value(value)) => *value == *expected,
                 Some(Entry::ValueExtent(extent, digest)) => {
                     extent.length == expected.len() as u64 && digest == extent::digest(expected)
                 }
                 _ => false,
             },
-            Condition::Unchanged(since) => {
+            Precondition::Unchanged(_, since) => {
                 since.0.saturating_add(READ_SET_WINDOW) >= epoch && self.last_change(path)? <= since.0
             }
         })
@@ -360,13 +358,7 @@ impl State {
 
     /// The latest epoch at which `prefix` itself was cut; 0 for never.
     pub(crate) fn cut_epoch(&self, prefix: &[u8]) -> Result<u64> {
-        let mut latest = 0;
-        for layer in self.layers().filter(Layer::has_cuts) {
-            if let Some(Versioned { epoch, entry: Entry::Cut }) = layer.get(prefix)? {
-                latest = latest.max(epoch);
-            }
-        }
-        Ok(latest)
+        self.layers().try_fold(0, |latest, layer| Ok(latest.max(layer.own_cut(prefix)?.unwrap_or(0))))
     }
 }
 
@@ -393,16 +385,15 @@ impl Layer<'_> {
 
     /// The epoch of the latest cut of this layer on a proper prefix of `path`.
     pub(crate) fn cut(&self, path: &[u8]) -> Result<Option<u64>> {
-        if !self.has_cuts() {
-            return Ok(None);
+        path::prefixes(path).try_fold(None, |latest, prefix| Ok(latest.max(self.own_cut(prefix)?)))
+    }
+
+    /// The epoch of the latest cut of this layer on `prefix` itself.
+    fn own_cut(&self, prefix: &[u8]) -> Result<Option<u64>> {
+        match self.has_cuts().then(|| self.get(prefix)).transpose()?.flatten() {
+            Some(Versioned { epoch, entry: Entry::Cut }) => Ok(Some(epoch)),
+            _ => Ok(None),
         }
-        let mut latest = None;
-        for prefix in path::prefixes(path) {
-            if let Some(Versioned { epoch, entry: Entry::Cut }) = self.get(prefix)? {
-                latest = latest.max(Some(epoch));
-            }
-        }
-        Ok(latest)
     }
 }
 

@@ -7,7 +7,7 @@ use std::io;
 
 use isotach_object::Result;
 
-use crate::io::directory::Directory;
+use crate::io::{directory::Directory, disk::if_there};
 
 const PREFIX: &str = "boot.";
 
@@ -18,11 +18,7 @@ fn name(boot: u64) -> String {
 /// The number of this start of the machine, unless its recovery frame is known to be in the log.
 pub(crate) fn unrecorded(directory: &Directory) -> io::Result<Option<u64>> {
     let Some(boot) = directory.boot()? else { return Ok(None) };
-    match directory.stat(&name(boot)) {
-        Ok(_) => Ok(None),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Some(boot)),
-        Err(error) => Err(error),
-    }
+    Ok(if_there(directory.stat(&name(boot)))?.is_none().then_some(boot))
 }
 
 /// Records that the recovery frame of a start is in the log. If that fails, every handle appends one.

@@ -10,18 +10,17 @@
 
 use std::{io, sync::Arc};
 
-use isotach_engine_kit::{
-    bytes::{Put, Reader},
-    checksum::crc32c,
-    random,
-};
+use isotach_engine_kit::{bytes::Put, random};
 use isotach_object::{Error, Result};
 
-use crate::io::{
-    directory::Directory,
-    disk::File,
-    log::{self, Log},
-    storage::Storage,
+use crate::{
+    format,
+    io::{
+        directory::Directory,
+        disk::{File, if_there},
+        log::{self, Log},
+        storage::Storage,
+    },
 };
 
 /// The file with the notes of a container.
@@ -46,17 +45,11 @@ struct Note {
     writer: u64,
 }
 
-fn sealed(mut slot: Vec<u8>) -> Vec<u8> {
-    slot.resize(SLOT - 4, 0);
-    slot.put_u32(crc32c(&slot));
-    slot
-}
-
 /// A file without notes.
 pub(crate) fn empty(uuid: [u8; 16]) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(&uuid);
-    bytes = sealed(bytes);
+    bytes = format::checked(bytes, SLOT);
     bytes.resize(SIZE, 0);
     bytes
 }
@@ -67,7 +60,7 @@ impl Note {
         for number in [self.epoch, self.boot, self.writer] {
             slot.put_u64(number);
         }
-        sealed(slot)
+        format::checked(slot, SLOT)
     }
 
     /// The note in a slot; `None` if the slot was never used, and an error if it fails its checksum.
@@ -75,12 +68,10 @@ impl Note {
         if slot.iter().all(|byte| *byte == 0) {
             return Ok(None);
         }
-        let (body, sum) = slot.split_at(SLOT - 4);
-        let mut reader = Reader(body);
+        let mut reader = format::check(slot).ok_or(())?;
         let mut number = || reader.u64().ok_or(());
         let note = Self { epoch: number()?, boot: number()?, writer: number()? };
-        let is_right = Reader(sum).u32() == Some(crc32c(body)) && Reader(&body[24..]).u32() == Some(0);
-        is_right.then_some(Some(note)).ok_or(())
+        (reader.u32() == Some(0)).then_some(Some(note)).ok_or(())
     }
 }
 
@@ -97,12 +88,9 @@ pub(crate) struct FlushNotes {
 pub(crate) fn read_in(directory: &Directory, uuid: [u8; 16]) -> Result<FlushNotes> {
     let mut tries = READ_TRIES;
     loop {
-        let bytes = match directory.read_all(FILE, SIZE + 1) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(FlushNotes { epoch: 0, damage: Some(("the notes of flushes are missing", None)) });
-            }
-            Err(error) => return Err(directory.failed("read", FILE, error)),
+        let bytes = if_there(directory.read_all(FILE, SIZE + 1));
+        let Some(bytes) = bytes.map_err(|error| directory.failed("read", FILE, error))? else {
+            return Ok(FlushNotes { epoch: 0, damage: Some(("the notes of flushes are missing", None)) });
         };
         let notes = parse(&bytes, uuid, directory.boot().unwrap_or_default());
         tries -= 1;

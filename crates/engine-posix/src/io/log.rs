@@ -9,16 +9,14 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use isotach_engine_kit::{
-    bytes::{Put, Reader},
-    checksum::crc32c,
-};
+use isotach_engine_kit::{bytes::Put, checksum::crc32c};
 use isotach_object::{Error, Result};
 
 use crate::{
+    format::{check, checked},
     io::{
         directory::Directory,
-        disk::{File, Folder},
+        disk::{File, Folder, if_there},
     },
     sync::AtomicBool,
 };
@@ -62,15 +60,12 @@ pub(crate) fn header(uuid: [u8; 16], generation: u64, base: u64) -> Vec<u8> {
     header.put_u64(generation);
     header.put_u64(base);
     header.extend_from_slice(&uuid);
-    header.resize(HEADER - 4, 0);
-    header.put_u32(crc32c(&header));
-    header
+    checked(header, HEADER)
 }
 
 fn base_of(bytes: &[u8; HEADER], uuid: [u8; 16], generation: u64) -> Option<u64> {
-    let (body, sum) = bytes.split_at(HEADER - 4);
-    let mut reader = Reader(body);
-    let right = Reader(sum).u32()? == crc32c(body) && reader.take(8)? == MAGIC && reader.u64()? == generation;
+    let mut reader = check(bytes)?;
+    let right = reader.take(8)? == MAGIC && reader.u64()? == generation;
     let base = reader.u64()?;
     (right && reader.take(16)? == uuid).then_some(base)
 }
@@ -240,12 +235,10 @@ impl Log {
 
     /// Whether the file is still the container's log. The container may have been removed.
     pub(crate) fn is_current(&self) -> Result<bool> {
-        let open = self.file.stat().map_err(|error| self.error("stat", error))?;
-        match self.disk.stat(&self.path) {
-            Ok(named) => Ok(named.identity == open.identity),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(self.error("stat", error)),
-        }
+        let failed = |error| self.error("stat", error);
+        let open = self.file.stat().map_err(failed)?;
+        let named = if_there(self.disk.stat(&self.path)).map_err(failed)?;
+        Ok(named.is_some_and(|named| named.identity == open.identity))
     }
 }
 

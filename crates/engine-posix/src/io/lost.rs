@@ -52,29 +52,19 @@ pub(crate) fn judge(storage: &Storage, position: u64, reach: u64) -> Result<Loss
     let mut last: HashMap<u64, u64> = HashMap::new();
     let mut judged = if unrecorded.is_some() { LossVerdict::LostToEnd } else { LossVerdict::NotLost };
     scan(storage, next.unwrap_or(end)..end, |position, found| {
-        let mut decide = |verdict| {
-            judged = verdict;
-            Step::StopAt(position)
-        };
-        Ok(match found {
-            FrameVerdict::Frame { frame, .. } if frame.kind == frame::kind::RECOVERY => {
-                decide(LossVerdict::LostUntil(position))
+        if let FrameVerdict::Frame { frame, .. } = &found {
+            if frame.kind == frame::kind::RECOVERY {
+                judged = LossVerdict::LostUntil(position);
+                return Ok(Step::StopAt(position));
             }
-            FrameVerdict::Frame { frame, length } => {
-                let before = last.insert(frame.origin.writer, frame.origin.sequence);
-                let follows = before.is_some_and(|before| before + 1 == frame.origin.sequence);
-                match frame.settled && follows {
-                    // Its writer synced the log when the loss was already behind it.
-                    true => decide(LossVerdict::NotLost),
-                    false => Step::To(position + length as u64),
-                }
+            let before = last.insert(frame.origin.writer, frame.origin.sequence);
+            if frame.settled && before.is_some_and(|before| before + 1 == frame.origin.sequence) {
+                // Its writer synced the log when the loss was already behind it.
+                judged = LossVerdict::NotLost;
+                return Ok(Step::StopAt(position));
             }
-            FrameVerdict::Torn { length } | FrameVerdict::Strange { length } => {
-                Step::To(position + length as u64)
-            }
-            FrameVerdict::Damaged { .. } => Step::NextMarker,
-            FrameVerdict::Pending { .. } => Step::StopAt(position),
-        })
+        }
+        Ok(Step::over(&found, position))
     })?;
     Ok(judged)
 }

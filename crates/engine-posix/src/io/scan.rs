@@ -22,6 +22,19 @@ pub(crate) enum Step {
     StopAt(u64),
 }
 
+impl Step {
+    /// Over what was found at a position.
+    pub(crate) fn over(found: &FrameVerdict<'_>, position: u64) -> Self {
+        match *found {
+            FrameVerdict::Frame { length, .. }
+            | FrameVerdict::Torn { length }
+            | FrameVerdict::Strange { length } => Self::To(position + length as u64),
+            FrameVerdict::Damaged { .. } => Self::NextMarker,
+            FrameVerdict::Pending { .. } => Self::StopAt(position),
+        }
+    }
+}
+
 /// Calls `each` for every position in a range of the log that needs a verdict. [`FrameVerdict::Pending`] is passed only at the end of the
 /// range. Returns the position reached.
 pub(crate) fn scan(

@@ -1,12 +1,12 @@
 //! Removing what is not needed any more. It is idempotent, and also cleans up after a purge that was killed.
 
-use std::{collections::HashSet, io};
+use std::collections::HashSet;
 
 use isotach_object::Result;
 
 use crate::{
     index::run::Span,
-    io::{data, directory::Directory, storage::Storage},
+    io::{data, directory::Directory, disk::if_there, storage::Storage},
     purge::manifest::{PurgeManifest, TEMPORARY},
 };
 
@@ -67,9 +67,7 @@ fn remove_empty(folder: &Directory) -> Result<()> {
 /// Removes a file, if it exists, and returns its allocated bytes.
 pub(super) fn remove(directory: &Directory, name: &str) -> Result<u64> {
     let size = directory.stat(name).map_or(0, |stat| stat.allocated);
-    match directory.remove(name) {
-        Ok(()) => Ok(size),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
-        Err(error) => Err(directory.failed("remove", name, error)),
-    }
+    let removed =
+        if_there(directory.remove(name)).map_err(|error| directory.failed("remove", name, error))?;
+    Ok(removed.map_or(0, |()| size))
 }

@@ -6,15 +6,16 @@
 
 use std::{collections::BTreeMap, io};
 
-use isotach_engine_kit::{
-    bytes::{Put, Reader},
-    checksum::crc32c,
-};
+use isotach_engine_kit::bytes::{Put, Reader};
 use isotach_object::{Error, Result};
 
 use crate::{
+    format::{check, checked},
     index::run::Span,
-    io::{disk::File, storage::Storage},
+    io::{
+        disk::{File, if_there},
+        storage::Storage,
+    },
 };
 
 /// The prefix of temporary names of a purge.
@@ -63,17 +64,12 @@ impl PurgeManifest {
         for number in [self.sequence, self.epoch, self.hole_end, self.tag] {
             bytes.put_u64(number);
         }
-        bytes.resize(SIZE - 4, 0);
-        bytes.put_u32(crc32c(&bytes));
-        bytes
+        checked(bytes, SIZE)
     }
 
     fn decode(bytes: &[u8; SIZE], uuid: [u8; 16]) -> Option<Self> {
-        let (body, sum) = bytes.split_at(SIZE - 4);
-        let mut reader = Reader(body);
-        let right = Reader(sum).u32()? == crc32c(body)
-            && reader.take(MAGIC.len())? == MAGIC
-            && reader.take(uuid.len())? == uuid;
+        let mut reader = check(bytes)?;
+        let right = reader.take(MAGIC.len())? == MAGIC && reader.take(uuid.len())? == uuid;
         let mut number = || reader.u64();
         let manifest = Self { sequence: number()?, epoch: number()?, hole_end: number()?, tag: number()? };
         (right && manifest.tag != 0 && manifest.hole_end <= manifest.epoch).then_some(manifest)
@@ -120,15 +116,12 @@ impl PurgeManifest {
     pub(crate) fn ends(&self, storage: &Storage) -> Result<Option<Ends>> {
         let name = Self::file_name(self.sequence);
         let read = || storage.directory.read_all(&name, storage.directory.stat(&name)?.length as usize);
-        match read() {
-            Ok(bytes) if bytes.len() <= SIZE => Ok(None),
-            Ok(bytes) => decode_ends(&bytes[SIZE..]).map(Some).ok_or_else(|| {
-                let what = "the list of data files in a purge manifest; the next purge writes it anew";
-                Error::corrupt(what, storage.directory.path_of(&name).display().to_string())
-            }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(storage.directory.failed("read", &name, error)),
-        }
+        let bytes = if_there(read()).map_err(|error| storage.directory.failed("read", &name, error))?;
+        let Some(bytes) = bytes.filter(|bytes| bytes.len() > SIZE) else { return Ok(None) };
+        decode_ends(&bytes[SIZE..]).map(Some).ok_or_else(|| {
+            let what = "the list of data files in a purge manifest; the next purge writes it anew";
+            Error::corrupt(what, storage.directory.path_of(&name).display().to_string())
+        })
     }
 
     /// Publishes this manifest with the ends of the named bytes. Fails if there is one with its sequence. `temporary` is a free name.
@@ -169,20 +162,20 @@ pub(crate) fn temporary(tag: u64) -> String {
 }
 
 fn encode_ends(ends: &Ends) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(ENDS * ends.len() + 4);
+    let size = ENDS * ends.len() + 4;
+    let mut bytes = Vec::with_capacity(size);
     for (file, end) in ends {
         bytes.put_u64(*file);
         bytes.put_u64(*end);
     }
-    bytes.put_u32(crc32c(&bytes));
-    bytes
+    checked(bytes, size)
 }
 
 fn decode_ends(bytes: &[u8]) -> Option<Ends> {
-    let (pairs, sum) = bytes.split_at_checked(bytes.len().checked_sub(4)?)?;
-    let is_right = Reader(sum).u32()? == crc32c(pairs) && pairs.len().is_multiple_of(ENDS);
+    let Reader(pairs) = check(bytes)?;
     let pair = |pair: &[u8]| Some((Reader(pair).u64()?, Reader(&pair[ENDS / 2..]).u64()?));
-    pairs.chunks_exact(ENDS).map(pair).collect::<Option<Ends>>().filter(|_| is_right)
+    let ends = pairs.chunks_exact(ENDS).map(pair).collect::<Option<Ends>>();
+    ends.filter(|_| pairs.len().is_multiple_of(ENDS))
 }
 
 #[cfg(test)]

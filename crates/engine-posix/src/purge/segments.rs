@@ -22,17 +22,10 @@ use crate::{
 pub(super) fn files(storage: &Storage, range: Range<u64>) -> Result<HashSet<u64>> {
     let mut files = HashSet::new();
     scan(storage, range, |position, found| {
-        Ok(match found {
-            FrameVerdict::Frame { frame, length } => {
-                add(&frame, &mut files);
-                Step::To(position + length as u64)
-            }
-            FrameVerdict::Torn { length } | FrameVerdict::Strange { length } => {
-                Step::To(position + length as u64)
-            }
-            FrameVerdict::Damaged { .. } => Step::NextMarker,
-            FrameVerdict::Pending { .. } => Step::StopAt(position),
-        })
+        if let FrameVerdict::Frame { frame, .. } = &found {
+            add(frame, &mut files);
+        }
+        Ok(Step::over(&found, position))
     })?;
     Ok(files)
 }

@@ -14,10 +14,9 @@ impl PosixContainer {
     pub(crate) fn naming_object<T>(&self, object: ObjectId, outcome: Result<T>) -> Result<T> {
         outcome.map_err(|error| match error {
             Error::Corrupt { .. } if self.check_current().is_err() => self.destroyed(),
-            Error::Corrupt { what, place } => Error::Corrupt {
-                what: format!("{what} (object {} of container {})", object, self.label),
-                place,
-            },
+            Error::Corrupt { what, place } => {
+                Error::corrupt(format!("{what} (object {object} of container {})", self.label), place)
+            }
             other => other,
         })
     }
@@ -42,10 +41,8 @@ impl PosixContainer {
             let Some(part) = part.clip(start, end) else { continue };
             let (from, to) = ((part.offset - start) as usize, (part.end() - start) as usize);
             read.buffer[(done - start) as usize..from].fill(0);
-            self.naming_object(
-                read.cell.object,
-                self.storage.data.read_part(&part, &mut read.buffer[from..to]),
-            )?;
+            let outcome = self.storage.data.read_part(&part, &mut read.buffer[from..to]);
+            self.naming_object(read.cell.object, outcome)?;
             done = part.end();
         }
         read.buffer[(done - start) as usize..filled].fill(0);
@@ -82,16 +79,12 @@ impl PosixContainer {
 
 /// The entry of a cell.
 pub(crate) fn find(state: &State, cell: &Cell<'_>) -> Result<Option<Entry>> {
-    let mut path = Vec::new();
-    path::of_cell(cell, &mut path);
-    state.find(&path)
+    state.find(&path::of(cell))
 }
 
 /// The contents of a cell, with the parts of a range if it holds bytes.
 pub(crate) fn lookup(state: &State, cell: &Cell<'_>, offset: u64, length: u64) -> Result<CellContent> {
-    let mut path = Vec::new();
-    path::of_cell(cell, &mut path);
-    state.lookup(&path, offset..offset.saturating_add(length))
+    state.lookup(&path::of(cell), offset..offset.saturating_add(length))
 }
 
 /// A range of an array or of records. Empty for other cells.

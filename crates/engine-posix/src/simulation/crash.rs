@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Loss, SECTOR,
+    Loss, Random, SECTOR,
     tree::{DiskChange, Tree},
 };
 
@@ -94,30 +94,4 @@ fn scatter(tree: &mut Tree, inode: u64, changes: &[&DiskChange], random: &mut Ra
     }
     tree.apply(&DiskChange::SetLength { inode, length: 0 });
     tree.apply(&DiskChange::Write { inode, position: 0, bytes: file.into() });
-}
-
-/// Random numbers that follow from a seed (SplitMix64).
-#[derive(Debug, Clone)]
-pub struct Random(pub u64);
-
-impl Random {
-    /// Any number.
-    pub fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
-    }
-
-    /// A number below `end`, which is not 0.
-    pub fn below(&mut self, end: u64) -> u64 {
-        self.number() % end
-    }
-
-    /// This many bytes. Now and then all are zeros, because lost bytes read as zeros.
-    pub fn bytes(&mut self, length: usize) -> Vec<u8> {
-        let zeros = self.below(4) == 0;
-        (0..length).map(|_| if zeros { 0 } else { self.number() as u8 }).collect()
-    }
 }

@@ -45,8 +45,7 @@ impl SimulatedFolder {
     }
 
     fn unname(&self, path: &Path, check: impl FnOnce(&Node) -> io::Result<()>) -> io::Result<()> {
-        let mut world = self.disk.world();
-        world.call()?;
+        let mut world = self.disk.call()?;
         let inode = world.tree.find(self.inode, path)?;
         check(&world.tree.node(inode)?.0)?;
         let (parent, name) = world.tree.find_parent(self.inode, path)?;
@@ -97,15 +96,13 @@ impl Files for SimulatedFolder {
     }
 
     fn stat(&self, path: &Path) -> io::Result<Stat> {
-        let mut world = self.disk.world();
-        world.call()?;
+        let world = self.disk.call()?;
         let inode = world.tree.find(self.inode, path)?;
         stat(&world, inode)
     }
 
     fn names(&self) -> io::Result<Vec<OsString>> {
-        let mut world = self.disk.world();
-        world.call()?;
+        let world = self.disk.call()?;
         Ok(world.tree.names(self.inode)?.keys().cloned().collect())
     }
 
@@ -116,8 +113,7 @@ impl Files for SimulatedFolder {
 
 impl Folder for SimulatedFolder {
     fn folder(&self, path: &Path, _follow: bool) -> io::Result<Box<dyn Folder>> {
-        let mut world = self.disk.world();
-        world.call()?;
+        let world = self.disk.call()?;
         let inode = world.tree.find(self.inode, path)?;
         world.tree.names(inode)?;
         Ok(Box::new(Self::new(&self.disk, inode)))
@@ -153,15 +149,13 @@ impl Folder for SimulatedFolder {
     }
 
     fn space(&self) -> io::Result<Space> {
-        let mut world = self.disk.world();
-        world.call()?;
+        let world = self.disk.call()?;
         let told = world.capacity.filter(|_| !world.is_quota);
         Ok(Space { kind: 0, total: told.unwrap_or(SIZE), free: told.map_or(SIZE, |_| world.free()) })
     }
 
     fn boot(&self) -> io::Result<Option<u64>> {
-        let mut world = self.disk.world();
-        world.call()?;
+        let world = self.disk.call()?;
         Ok(Some(world.boot))
     }
 
@@ -180,8 +174,7 @@ fn stat(world: &World, inode: u64) -> io::Result<Stat> {
 }
 
 fn sync(disk: &SimulatedDisk, inode: u64) -> io::Result<()> {
-    let mut world = disk.world();
-    world.call()?;
+    let mut world = disk.call()?;
     world.change(DiskChange::Sync { inode });
     Ok(())
 }
@@ -224,8 +217,7 @@ impl SimulatedFile {
 
 impl File for SimulatedFile {
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-        let mut world = self.disk.world();
-        world.call()?;
+        let world = self.disk.call()?;
         let bytes = world.tree.bytes(self.inode)?;
         let there = bytes.get(position as usize..).unwrap_or_default();
         let count = there.len().min(buffer.len());
@@ -248,15 +240,13 @@ impl File for SimulatedFile {
     }
 
     fn set_length(&self, length: u64) -> io::Result<()> {
-        let mut world = self.disk.world();
-        world.call()?;
+        let mut world = self.disk.call()?;
         world.change(DiskChange::SetLength { inode: self.inode, length });
         Ok(())
     }
 
     fn stat(&self) -> io::Result<Stat> {
-        let mut world = self.disk.world();
-        world.call()?;
+        let world = self.disk.call()?;
         stat(&world, self.inode)
     }
 
@@ -265,8 +255,7 @@ impl File for SimulatedFile {
     }
 
     fn punch(&self, position: u64, length: u64) -> io::Result<()> {
-        let mut world = self.disk.world();
-        world.call()?;
+        let mut world = self.disk.call()?;
         let there = world.tree.bytes(self.inode)?.len() as u64;
         let end = there.min(position.saturating_add(length));
         let bytes = vec![0; end.saturating_sub(position) as usize].into();

@@ -26,7 +26,7 @@ use std::{
 
 use isotach_object::Engine;
 
-pub use self::crash::Random;
+pub use isotach_engine_kit::random::Seeded as Random;
 
 use self::{
     folder::SimulatedFolder,
@@ -47,7 +47,7 @@ const BLOCK: u64 = 4096;
 const SIZE: u64 = 1 << 40;
 
 /// A simulated disk. Clones are the same disk.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct SimulatedDisk(Arc<Mutex<World>>);
 
 /// The effect of a power failure on changes that were not synced.
@@ -139,20 +139,21 @@ impl World {
     }
 }
 
-impl Default for SimulatedDisk {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl SimulatedDisk {
     /// An empty disk.
     pub fn new() -> Self {
-        Self(Arc::new(Mutex::new(World::default())))
+        Self::default()
     }
 
     fn world(&self) -> MutexGuard<'_, World> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a call, which may fail.
+    fn call(&self) -> io::Result<MutexGuard<'_, World>> {
+        let mut world = self.world();
+        world.call()?;
+        Ok(world)
     }
 
     /// The posix engine on this disk. It declares that it serves one process.

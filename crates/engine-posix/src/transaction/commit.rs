@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use isotach_object::{Epoch, Error, Precondition, Result};
+use isotach_object::{Epoch, Error, Precondition, Result, Transaction, Update};
 
 use crate::{handle::PosixContainer, transaction::writer::Writer};
 
@@ -16,6 +16,17 @@ impl PosixContainer {
     ) -> Result<Epoch> {
         let decided = self.judge(preconditions, append)?;
         decided.map_err(|failed| preconditions[failed].conflict())
+    }
+
+    /// Commits an update of the engine's own objects. `refused` is the error if the precondition does not hold.
+    pub(crate) fn update_if(
+        &self,
+        precondition: Precondition<'_>,
+        update: Update<'_>,
+        refused: impl FnOnce() -> Error,
+    ) -> Result<Epoch> {
+        self.commit_checked(&Transaction::new().require(precondition).update(update))
+            .map_err(|error| if matches!(error, Error::Conflict { .. }) { refused() } else { error })
     }
 
     /// As [`decide`](Self::decide). Returns the precondition that failed first, if the frame does not count.
@@ -70,8 +81,7 @@ mod tests {
     use std::fs;
 
     use isotach_object::{
-        Array, Cell, Container, ContainerOptions, Label, Maintenance, ObjectClass, ObjectId, ObjectType,
-        Pool, Transaction, Update,
+        Array, Cell, Container, ContainerOptions, Label, Maintenance, ObjectClass, ObjectId, ObjectType, Pool,
     };
 
     use super::*;

@@ -11,13 +11,11 @@ use isotach_engine_kit::bytes::{Put, Reader};
 use isotach_object::{Cell, Epoch, Error, Label, Precondition, Result, Transaction, Update, check_distinct};
 
 use crate::{
-    format::{
-        path,
-        record::{self, CellChange, PREPARED, Record, Stored},
-    },
+    format::record::{self, CellChange, PREPARED, Record, Stored},
     handle::PosixContainer,
     index::{entry::Entry, state::State, system::for_each_prepared},
     io::storage::Storage,
+    read::bytes::find,
 };
 
 /// The entry under a name.
@@ -124,12 +122,7 @@ impl PosixContainer {
 
     /// The entry of a stage, after checking all its segments.
     fn prepared_entry(&self, name: &Label) -> Result<Entry> {
-        let mut path = Vec::new();
-        path::of_cell(&cell(name), &mut path);
-        let entry = {
-            let state = self.state()?;
-            state.get()?.find(&path)?.ok_or_else(|| self.not_prepared(name))?
-        };
+        let entry = find(self.state()?.get()?, &cell(name))?.ok_or_else(|| self.not_prepared(name))?;
         stage(name.as_str(), &entry)?.for_each(&self.storage, &mut |_| Ok(()))?;
         Ok(entry)
     }
@@ -175,11 +168,8 @@ impl PosixContainer {
 
     pub(crate) fn remove_prepared(&self, name: &Label) -> Result<()> {
         let cell = cell(name);
-        let transaction = Transaction::new().require(Precondition::Present(cell));
-        match self.commit_checked(&transaction.update(Update::Remove { cell })) {
-            Err(Error::Conflict { .. }) => Err(self.not_prepared(name)),
-            removed => removed.map(drop),
-        }
+        let remove = Update::Remove { cell };
+        self.update_if(Precondition::Present(cell), remove, || self.not_prepared(name)).map(drop)
     }
 }
 
@@ -189,10 +179,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        format::{
-            extent::{Extent, Sums},
-            record::Condition,
-        },
+        format::extent::{Extent, Sums},
         testing::Fixture,
     };
 
@@ -220,7 +207,7 @@ mod tests {
             assert_eq!(Stage::decode(&value[..cut]), None, "cut at {cut}");
         }
         let mut conditional = value.to_vec();
-        record::encode_condition(&mut conditional, &Cell::kv(object, b"key"), &Condition::Absent);
+        record::encode_condition(&mut conditional, &Precondition::Absent(Cell::kv(object, b"key")));
         assert_eq!(Stage::decode(&conditional), None);
         assert_eq!(Stage::decode(&u32::MAX.to_le_bytes()), None);
     }

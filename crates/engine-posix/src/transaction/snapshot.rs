@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use isotach_object::{Cell, Container, Epoch, Error, Label, Precondition, Result, Transaction, Update};
+use isotach_object::{Cell, Container, Epoch, Error, Label, Precondition, Result, Update};
 
 use crate::{
     format::{path, record::SNAPSHOTS},
@@ -25,29 +25,20 @@ impl PosixContainer {
 
     pub(crate) fn name_present(&self, name: &Label) -> Result<Epoch> {
         let cell = cell(name);
-        let transaction = Transaction::new().require(Precondition::Absent(cell));
-        let named = self.commit_checked(&transaction.update(Update::Put { cell, value: &[] }));
-        named.map_err(|error| match error {
-            Error::Conflict { .. } => {
-                Error::AlreadyExists { what: format!("snapshot {name} of container {}", self.label) }
-            }
-            error => error,
+        self.update_if(Precondition::Absent(cell), Update::Put { cell, value: &[] }, || {
+            Error::AlreadyExists { what: format!("snapshot {name} of container {}", self.label) }
         })
     }
 
     pub(crate) fn forget_name(&self, name: &Label) -> Result<()> {
         let cell = cell(name);
-        let transaction = Transaction::new().require(Precondition::Present(cell));
-        match self.commit_checked(&transaction.update(Update::Remove { cell })) {
-            Err(Error::Conflict { .. }) => Err(self.no_snapshot(name)),
-            forgotten => forgotten.map(drop),
-        }
+        let remove = Update::Remove { cell };
+        self.update_if(Precondition::Present(cell), remove, || self.no_snapshot(name)).map(drop)
     }
 
     /// The epoch that a snapshot names.
     pub(crate) fn epoch_of(&self, name: &Label) -> Result<Epoch> {
-        let mut path = Vec::new();
-        path::of_cell(&cell(name), &mut path);
+        let path = path::of(&cell(name));
         let state = self.state()?;
         let state = state.get()?;
         match state.find(&path)? {

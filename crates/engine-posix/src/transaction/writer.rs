@@ -9,18 +9,18 @@
 use std::{process, sync::Arc};
 
 use isotach_engine_kit::bytes::Put;
-use isotach_object::{Cell, Error, IdRange, Precondition, Result, Transaction, Update};
+use isotach_object::{Cell, Error, IdRange, Result, Transaction, Update};
 
 use crate::{
     capability::SCHEME,
     format::{
         extent,
         frame::{self, FRAME_MAX, FRAME_MIN, Origin},
-        record::{self, CellChange, Condition, INLINE_MAX, Stored},
+        record::{self, CellChange, INLINE_MAX, Stored},
     },
     io::{
         boot,
-        data::DataWriter,
+        data::{DataWriter, Mark},
         directory::Directory,
         disk::may_open_no_more,
         flushed::{self, NoteWriter},
@@ -123,10 +123,8 @@ impl Writer {
         }
         if self.process != process::id() {
             // Parent and child would both write this handle's next frame, and only one would count.
-            let what = format!(
-                "a handle on {} in a process forked after it was opened; open a new one",
-                self.name()
-            );
+            let name = self.name();
+            let what = format!("a handle on {name} in a process forked after it was opened; open a new one");
             return Err(Error::Unsupported { engine: SCHEME, what });
         }
         Ok(())
@@ -137,36 +135,31 @@ impl Writer {
         self.check_usable()?;
         log.check_writable()?;
         self.written = true;
-        let (mut length, mut mark) = (self.frame.len(), self.data.mark());
+        let mut before = (self.frame.len(), self.data.mark());
+        self.gather_after(&mut before, updates, log).inspect_err(|_| {
+            self.frame.truncate(before.0);
+            self.data.rewind(before.1);
+        })
+    }
+
+    /// Gathers updates. `before` stays the end of the frame and of the data to which a failure goes back.
+    fn gather_after(&mut self, before: &mut (usize, Mark), updates: &[Update<'_>], log: &Log) -> Result<()> {
         for update in updates {
             if self.frame.len() >= SPLIT_AT {
                 // Updates are atomic one by one, so a batch that is too long for a frame goes into several.
-                if let Err(error) = self.publish(log) {
-                    self.frame.truncate(length);
-                    self.data.rewind(mark);
-                    return Err(error);
-                }
-                (length, mark) = (self.frame.len(), self.data.mark());
+                self.publish(log)?;
+                *before = (self.frame.len(), self.data.mark());
             }
-            if let Err(error) = encode(update, &mut self.frame, &mut self.data) {
-                self.frame.truncate(length);
-                self.data.rewind(mark);
-                return Err(error);
-            }
+            encode(update, &mut self.frame, &mut self.data)?;
         }
-        if self.frame.len() >= PUBLISH_AT {
+        if self.frame.len() < PUBLISH_AT {
+            return Ok(());
+        }
+        match self.publish(log) {
             // The copy is taken, so a full disk is not this call's failure: `flush` tries again.
-            match self.publish(log) {
-                Ok(()) => {}
-                Err(Error::NoSpace { .. }) if self.frame.len() < FRAME_MAX / 2 => {}
-                Err(error) => {
-                    self.frame.truncate(length);
-                    self.data.rewind(mark);
-                    return Err(error);
-                }
-            }
+            Err(Error::NoSpace { .. }) if self.frame.len() < FRAME_MAX / 2 => Ok(()),
+            outcome => outcome,
         }
-        Ok(())
     }
 
     /// Appends what is gathered.
@@ -230,11 +223,8 @@ impl Writer {
     fn append(&mut self, frame: &mut Vec<u8>, kind: u16, log: &Log) -> Result<(u64, u64)> {
         self.check_usable()?;
         if frame.len() + frame::TRAILER > FRAME_MAX {
-            let what = format!("a transaction of {} bytes", frame.len());
-            return Err(Error::invalid(
-                what,
-                format!("at most {FRAME_MAX} bytes besides large values and arrays"),
-            ));
+            let most = format!("at most {FRAME_MAX} bytes besides large values and arrays");
+            return Err(Error::invalid(format!("a transaction of {} bytes", frame.len()), most));
         }
         if !self.announced {
             self.notes.check_writable(&self.directory, self.uuid)?;
@@ -296,7 +286,7 @@ impl Writer {
         // Nothing is gathered now, so its buffer is free.
         let mut frame = std::mem::take(&mut self.frame);
         for precondition in &transaction.preconditions {
-            encode_precondition(precondition, &mut frame);
+            record::encode_condition(&mut frame, precondition);
         }
         frame.extend_from_slice(staged);
         let mark = self.data.mark();
@@ -359,16 +349,6 @@ fn empty(frame: &mut Vec<u8>) {
     frame.resize(frame::HEADER, 0);
 }
 
-fn encode_precondition(precondition: &Precondition<'_>, frame: &mut Vec<u8>) {
-    let condition = match precondition {
-        Precondition::Absent(_) => Condition::Absent,
-        Precondition::Present(_) => Condition::Present,
-        Precondition::Equals(_, value) => Condition::Equals(value),
-        Precondition::Unchanged(_, epoch) => Condition::Unchanged(*epoch),
-    };
-    record::encode_condition(frame, &precondition.cell(), &condition);
-}
-
 /// Appends an update to a frame, and its bulk bytes to the data file.
 pub(crate) fn encode(update: &Update<'_>, frame: &mut Vec<u8>, data: &mut DataWriter) -> Result<()> {
     let mut record = |cell: &Cell<'_>, change: CellChange<'_>| {
@@ -390,9 +370,7 @@ pub(crate) fn encode(update: &Update<'_>, frame: &mut Vec<u8>, data: &mut DataWr
         Update::Punch { cell, offset, length } => {
             record(cell, CellChange::Punch { offset: *offset, length: *length })
         }
-        Update::RemoveDkey { object, dkey } => {
-            record(&Cell { object: *object, dkey, akey: &[] }, CellChange::RemoveDkey)
-        }
-        Update::Destroy { object } => record(&Cell::array(*object), CellChange::Destroy),
+        Update::RemoveDkey { .. } => record(&update.scope(), CellChange::RemoveDkey),
+        Update::Destroy { .. } => record(&update.scope(), CellChange::Destroy),
     }
 }

@@ -10,7 +10,7 @@ use std::{
     thread,
 };
 
-use isotach_object::{Error, Finding, Part, Result, Verify};
+use isotach_object::{Error, Part, Result, Verify};
 
 use super::{
     found::{Report, cell_of},
@@ -80,7 +80,7 @@ fn walk(
         parts.iter().for_each(|part| seen.named.extent(&part.extent));
         let lost = parts.iter().find_map(|part| lengths.lost(&part.extent).transpose()).transpose()?;
         if let Some((what, place)) = lost {
-            seen.found.add(Finding { part: Part::Bytes, what, place, byte: None, cell: cell_of(path) });
+            seen.found.add(Part::Bytes, what, place, None, cell_of(path));
         } else if (is_value || how.data) && !parts.is_empty() {
             batch.push((path.to_vec(), parts));
         }
@@ -186,8 +186,7 @@ fn read_all(storage: &Storage, take: &Mutex<Receiver<Vec<Job>>>, seen: &Report<'
                 Ok(None) => {}
                 Ok(Some(byte)) => {
                     let place = storage.data.path(part.extent.file).display().to_string();
-                    let what = "stored bytes fail their checksum".to_owned();
-                    seen.found.add(Finding { part: Part::Bytes, what, place, byte: Some(byte), cell });
+                    seen.found.add(Part::Bytes, "stored bytes fail their checksum", place, Some(byte), cell);
                 }
                 Err(error) => seen.found.take(Part::Bytes, cell, error)?,
             }

@@ -21,7 +21,15 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    pub(crate) fn add(&self, finding: Finding) {
+    pub(crate) fn add(
+        &self,
+        part: Part,
+        what: impl Into<String>,
+        place: impl Into<String>,
+        byte: Option<u64>,
+        cell: Option<FoundCell>,
+    ) {
+        let finding = Finding { part, what: what.into(), place: place.into(), byte, cell };
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         if reported.len() < FINDINGS_MAX {
             reported.push(finding);
@@ -44,7 +52,7 @@ impl Findings {
             Error::Io { what, source } => ("cannot be read".to_owned(), format!("{what}: {source}")),
             other => return Err(other),
         };
-        self.add(Finding { part, what, place, byte: None, cell });
+        self.add(part, what, place, None, cell);
         Ok(())
     }
 
@@ -85,10 +93,11 @@ impl<'p> Meter<'p> {
 }
 
 /// Where the parts of a verification report.
+#[derive(Clone, Copy)]
 pub(crate) struct Report<'v> {
-    pub(super) found: &'v Findings,
+    pub(crate) found: &'v Findings,
     pub(super) named: &'v Named,
-    pub(super) meter: &'v Meter<'v>,
+    pub(crate) meter: &'v Meter<'v>,
 }
 
 /// The cell with this path.

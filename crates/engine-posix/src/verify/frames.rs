@@ -6,12 +6,9 @@
 use std::{collections::HashMap, ops::Range};
 
 use isotach_engine_kit::bytes::Reader;
-use isotach_object::{Finding, Part, Result};
+use isotach_object::{Part, Result};
 
-use super::{
-    found::{Findings, Meter},
-    unnamed::Named,
-};
+use super::found::Report;
 use crate::{
     format::{
         frame::{self, Frame, FrameVerdict},
@@ -38,39 +35,26 @@ pub(super) struct Counts {
 struct Scan<'v> {
     storage: &'v Storage,
     end: u64,
-    found: &'v Findings,
-    named: &'v Named,
+    seen: &'v Report<'v>,
     counts: Counts,
     /// The last frame of each writer since the beginning, or since damage.
     sequences: HashMap<u64, u64>,
 }
 
 /// Checks a range of the log's bytes, which begins where a verdict is due.
-pub(super) fn scan(
-    storage: &Storage,
-    range: Range<u64>,
-    found: &Findings,
-    named: &Named,
-    meter: &Meter<'_>,
-) -> Result<Counts> {
+pub(super) fn scan(storage: &Storage, range: Range<u64>, seen: &Report<'_>) -> Result<Counts> {
     let end = range.end;
-    let mut scan = Scan {
-        storage,
-        end,
-        found,
-        named,
-        counts: Counts { end: range.start.min(end), ..Counts::default() },
-        sequences: HashMap::new(),
-    };
+    let counts = Counts { end: range.start.min(end), ..Counts::default() };
+    let mut scan = Scan { storage, end, seen, counts, sequences: HashMap::new() };
     let mut metered = range.start;
     let position = io::scan::scan(storage, range, |position, found| {
         if position - metered >= WINDOW as u64 {
-            meter.read(position - metered);
+            seen.meter.read(position - metered);
             metered = position;
         }
         scan.step(position, &found)
     })?;
-    meter.read(position - metered);
+    seen.meter.read(position - metered);
     Ok(scan.counts)
 }
 
@@ -148,8 +132,7 @@ impl Scan<'_> {
         // Frames that are missing after damage are missing because of it.
         self.sequences.clear();
         let place = self.storage.log.path().display().to_string();
-        let what = what.to_owned();
-        self.found.add(Finding { part: Part::History, what, place, byte: Some(position), cell: None });
+        self.seen.found.add(Part::History, what, place, Some(position), None);
     }
 
     /// Whether a body consists of records, preconditions first. Notes the extents that they name.
@@ -158,7 +141,7 @@ impl Scan<'_> {
         let mut changes = false;
         while !reader.is_empty() {
             let Some(record) = record::decode(&mut reader) else { return false };
-            self.named.record(&record);
+            self.seen.named.record(&record);
             match record {
                 Record::Require(..) if changes => return false,
                 Record::Require(..) => {}

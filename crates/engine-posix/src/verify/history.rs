@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use isotach_object::{Error, Finding, Part, Result};
+use isotach_object::{Error, Part, Result};
 
-use super::found::{Findings, Meter, cell_of};
+use super::found::{Report, cell_of};
 use crate::{
     index::{
         chain, checkpoint,
@@ -35,26 +35,21 @@ pub(super) fn follow(
     sound: &[Arc<Run>],
     manifest: Option<&PurgeManifest>,
     end: u64,
-    found: &Findings,
-    meter: &Meter<'_>,
+    seen: &Report<'_>,
 ) -> Result<State> {
     let piece = storage.options.checkpoint.saturating_mul(INTERVALS).min(PIECE_MAX);
-    let base: Vec<_> = purged_runs(storage, sound);
+    let base = purged_runs(storage, sound);
     let reach = base.last().map_or(storage.log.epoch_at(0), |run| run.span().to);
     let start = storage.log.position_of(reach).unwrap_or(0).max(log::HEADER as u64);
     let state = State::at_runs(base, start, NOBODY);
-    if let Some(manifest) = manifest.filter(|manifest| reach < manifest.epoch) {
-        let what =
-            format!("the sound runs go to epoch {reach}, and the log was purged up to {}", manifest.epoch);
-        let place = storage.directory.path().display().to_string();
-        found.add(Finding { part: Part::History, what, place, byte: None, cell: None });
+    if let Err(error) = chain::check_reach(storage, reach, manifest) {
+        seen.found.take(Part::History, None, error)?;
         return Ok(state);
     }
-    let mut replay = Replay { storage, found, meter, piece, state, folder: None };
+    let mut replay = Replay { storage, seen, piece, state, folder: None };
     let spans: Vec<_> = sound.iter().map(|run| run.span()).collect();
-    for span in chain::chain(&spans, reach) {
-        let Some(run) = sound.iter().find(|run| run.span() == span) else { continue };
-        let to = storage.log.position_of(span.to).unwrap_or(0);
+    for run in &chain::runs_from(sound, &spans, reach) {
+        let to = storage.log.position_of(run.span().to).unwrap_or(0);
         let base = replay.state.runs.len();
         if !replay.to(to, base)? {
             // The log is damaged before the end of the run, so only the run is left.
@@ -65,8 +60,7 @@ pub(super) fn follow(
         let wrong = compare(&replay.state, base, run)?;
         if let Some((count, path)) = wrong {
             let what = format!("{count} entries of a run are not what the log says");
-            let place = run.place().to_owned();
-            found.add(Finding { part: Part::Derived, what, place, byte: None, cell: cell_of(&path) });
+            seen.found.add(Part::Derived, what, run.place(), None, cell_of(&path));
             replay.put_down(base)?;
         } else {
             replay.state.runs.truncate(base);
@@ -83,14 +77,12 @@ pub(super) fn follow(
 /// The chain of runs that a purge made, and those merged with them. The log does not contain their entries any more.
 fn purged_runs(storage: &Storage, sound: &[Arc<Run>]) -> Vec<Arc<Run>> {
     let tagged: Vec<_> = sound.iter().map(|run| run.span()).filter(|span| span.tag != 0).collect();
-    let chain = chain::chain(&tagged, storage.log.epoch_at(0));
-    chain.iter().filter_map(|span| sound.iter().find(|run| run.span() == *span).cloned()).collect()
+    chain::runs_from(sound, &tagged, storage.log.epoch_at(0))
 }
 
 struct Replay<'v> {
     storage: &'v Storage,
-    found: &'v Findings,
-    meter: &'v Meter<'v>,
+    seen: &'v Report<'v>,
     piece: u64,
     state: State,
     /// The folder for pieces. Open runs outlive their names.
@@ -111,7 +103,7 @@ impl Replay<'_> {
                 }
                 Err(other) => return Err(other),
             }
-            self.meter.read(self.state.position.saturating_sub(before));
+            self.seen.meter.read(self.state.position.saturating_sub(before));
             if self.state.position >= end || self.state.position == before {
                 return Ok(true);
             }
@@ -125,12 +117,12 @@ impl Replay<'_> {
     /// Reports what stops the replay, such as a damaged segment, unless the scan of the log has reported it.
     fn report(&self, what: &str, damaged: &str) {
         let position = self.state.position;
-        if self.found.has_history_at(position) {
+        if self.seen.found.has_history_at(position) {
             return;
         }
         let place = self.storage.log.path().display().to_string();
         let what = if damaged.starts_with(&place) { what.to_owned() } else { format!("{what} in {damaged}") };
-        self.found.add(Finding { part: Part::History, what, place, byte: Some(position), cell: None });
+        self.seen.found.add(Part::History, what, place, Some(position), None);
     }
 
     /// Writes the table as a run, after those from number `base` on.

@@ -24,8 +24,11 @@ use std::{
 
 use isotach_object::{Error, Finding, Part, Result, Unnamed, Verified, Verify, VerifyProgress};
 
-pub(crate) use self::found::{Findings, Meter, Report, cell_of};
-use self::unnamed::Named;
+pub(crate) use self::found::{Report, cell_of};
+use self::{
+    found::{Findings, Meter},
+    unnamed::Named,
+};
 use crate::{
     index::{
         chain,
@@ -80,22 +83,22 @@ fn verify_once(
     let end = storage.log.length()?;
     check_notes(storage, &notes, end, &found);
     let start = first_to_scan(storage, manifest);
+    let seen = &Report { found: &found, named: &named, meter: &meter };
     if let Some(manifest) = manifest {
         let ends =
             manifest.ends(storage).or_else(|error| found.take(Part::Derived, None, error).map(|()| None))?;
         named.ends(storage, ends)?;
     }
     meter.expect(2 * end.saturating_sub(start));
-    let checks = FileChecks { storage, start, end, manifest, found: &found, named: &named, meter: &meter };
+    let checks = FileChecks { storage, start, end, manifest, seen };
     let (counts, runs) = checks.check(spans, how.threads)?;
     let sound: Vec<Arc<Run>> = runs.values().flatten().cloned().collect();
-    let state = history::follow(storage, &sound, manifest.as_ref(), end, &found, &meter)?;
+    let state = history::follow(storage, &sound, manifest.as_ref(), end, seen)?;
     if how.data {
         meter.expect(storage.data.folder().size()?);
     }
-    let prepared = prepared::check(storage, &state, how, &found, &named, &meter)?;
-    let seen = Report { found: &found, named: &named, meter: &meter };
-    let (extents, snapshots) = check_extents(storage, state, &sound, how, &seen)?;
+    let prepared = prepared::check(storage, &state, how, seen)?;
+    let (extents, snapshots) = check_extents(storage, state, &sound, how, seen)?;
     let entries = sound.iter().map(|run| run.entries()).sum();
     let (findings, more_findings) = found.finish();
     let checked = vec![
@@ -119,12 +122,12 @@ fn verify_once(
 fn check_notes(storage: &Storage, notes: &flushed::FlushNotes, end: u64, found: &Findings) {
     if let Some((what, byte)) = notes.damage {
         let place = storage.directory.path_of(flushed::FILE).display().to_string();
-        found.add(Finding { part: Part::Derived, what: what.to_owned(), place, byte, cell: None });
+        found.add(Part::Derived, what, place, byte, None);
     }
     let lost = notes.epoch.saturating_sub(storage.log.epoch_at(end));
     if lost > 0 {
-        let (what, log) = (flushed::what_is_lost(lost), storage.log.path().display().to_string());
-        found.add(Finding { part: Part::End, what, place: log, byte: Some(end), cell: None });
+        let log = storage.log.path().display().to_string();
+        found.add(Part::End, flushed::what_is_lost(lost), log, Some(end), None);
     }
 }
 
@@ -216,13 +219,14 @@ fn name_log(storage: &Storage, manifest: Option<PurgeManifest>, named: &Named) -
 }
 
 /// The start of the log that was not purged. The runs contain the purged part.
-fn first_to_scan(storage: &Storage, manifest: Option<PurgeManifest>) -> u64 {
+pub(crate) fn first_to_scan(storage: &Storage, manifest: Option<PurgeManifest>) -> u64 {
     manifest.and_then(|manifest| storage.log.position_of(manifest.epoch)).unwrap_or(0).max(HEADER as u64)
 }
 
 /// Notes the extents in a range of the log, without checking anything else.
 fn scan(storage: &Storage, range: Range<u64>, named: &Named) -> Result<Counts> {
-    frames::scan(storage, range, &Findings::default(), named, &Meter::new(&|_, _| ()))
+    let (found, meter) = (&Findings::default(), &Meter::new(&|_, _| ()));
+    frames::scan(storage, range, &Report { found, named, meter })
 }
 
 /// The runs that were checked. Sound ones are open.
@@ -234,9 +238,7 @@ struct FileChecks<'v> {
     start: u64,
     end: u64,
     manifest: Option<PurgeManifest>,
-    found: &'v Findings,
-    named: &'v Named,
-    meter: &'v Meter<'v>,
+    seen: &'v Report<'v>,
 }
 
 impl FileChecks<'_> {
@@ -249,8 +251,8 @@ impl FileChecks<'_> {
                 break;
             }
             // Wider ones have replaced those that are gone.
-            let new: Vec<Span> =
-                chain::spans(self.storage)?.0.into_iter().filter(|span| !runs.contains_key(span)).collect();
+            let (mut new, _) = chain::spans(self.storage)?;
+            new.retain(|span| !runs.contains_key(span));
             let (more, vanished) = self.check_listed(&new, false, threads, &mut runs)?;
             counts = if counts == Counts::default() { more } else { counts };
             again = vanished;
@@ -272,8 +274,7 @@ impl FileChecks<'_> {
             loop {
                 let job = next.fetch_add(1, Ordering::Relaxed);
                 if job == 0 {
-                    let scanned =
-                        frames::scan(self.storage, self.start..self.end, self.found, self.named, self.meter)?;
+                    let scanned = frames::scan(self.storage, self.start..self.end, self.seen)?;
                     *counts.lock().unwrap_or_else(PoisonError::into_inner) = scanned;
                     continue;
                 }
@@ -309,18 +310,18 @@ impl FileChecks<'_> {
             // Merged into a wider one by another process.
             Err(Error::NotFound { .. }) => return Ok(RunCheck::Gone),
             Err(error) => {
-                self.found.take(part, None, error)?;
+                self.seen.found.take(part, None, error)?;
                 return Ok(RunCheck::Unsound);
             }
         };
-        self.meter.expect(run.index_position());
-        let mut sound = run.check(self.found, self.meter)?;
+        self.seen.meter.expect(run.index_position());
+        let mut sound = run.check(self.seen)?;
         let length = self.storage.log.length()?;
         let lost = span.to.saturating_sub(self.storage.log.epoch_at(length));
         let wrong = if lost > 0 {
             if sound {
                 // A repair restores its entries.
-                extents::name(&run, self.named)?;
+                extents::name(&run, self.seen.named)?;
             }
             Some((Part::End, format!("the log has lost its last {lost} bytes, which this run contains")))
         } else if !chain::knows_log(self.storage, &run, self.manifest.as_ref())? {
@@ -330,8 +331,7 @@ impl FileChecks<'_> {
             None
         };
         if let Some((part, what)) = wrong {
-            let place = run.place().to_owned();
-            self.found.add(Finding { part, what, place, byte: None, cell: None });
+            self.seen.found.add(part, what, run.place(), None, None);
             sound = false;
         }
         Ok(if sound { RunCheck::Sound(run) } else { RunCheck::Unsound })

@@ -16,7 +16,7 @@ use crate::{
     index::run::Span,
     io::{
         directory::Directory,
-        disk::{Folder, Naming, failing},
+        disk::{Folder, Naming, failing, if_there},
         flushed,
         storage::Storage,
     },
@@ -122,12 +122,10 @@ fn move_runs(
         if quarantined.moved.contains(&name) {
             continue;
         }
-        match disk.rename(&from, &folder.join(&name)) {
-            Ok(()) => quarantined.moved.push(name),
-            // Others have merged it into a wider one meanwhile.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(failing("quarantine", &from)(error)),
-        }
+        // Others may have merged it into a wider one meanwhile.
+        let moved =
+            if_there(disk.rename(&from, &folder.join(&name))).map_err(failing("quarantine", &from))?;
+        quarantined.moved.extend(moved.map(|()| name));
     }
     for path in [folder, container] {
         disk.sync_folder(path).map_err(failing("sync", path))?;

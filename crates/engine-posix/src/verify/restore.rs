@@ -9,7 +9,7 @@
 use std::{io, path::Path, sync::Arc};
 
 use isotach_engine_kit::{bytes::Put, random};
-use isotach_object::{Error, Restored, Result, SetAside, Unnamed};
+use isotach_object::{Restored, Result, SetAside, Unnamed};
 
 use crate::{
     format::frame::{self, FRAME_MIN, Origin},
@@ -20,7 +20,7 @@ use crate::{
     io::{
         boot,
         directory::Directory,
-        disk::{Folder, failing},
+        disk::{Folder, failing, if_there},
         flushed::{self, NoteWriter},
         log::{self, GENERATION, HEADER},
         storage::Storage,
@@ -92,19 +92,12 @@ pub(crate) fn restore(disk: &dyn Folder, storage: &Storage, quarantined: &mut Se
 /// Keeps damaged notes, which are replaced.
 pub(crate) fn keep_notes(disk: &dyn Folder, container: &Directory, quarantined: &mut SetAside) -> Result<()> {
     let notes = container.path_of(flushed::FILE);
-    match disk.link(&notes, &Path::new(&quarantined.place).join(flushed::FILE)) {
-        Ok(()) => quarantined.moved.push(flushed::FILE.to_owned()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            quarantined.made.push(flushed::FILE.to_owned());
-        }
-        Err(error) => return Err(failing("keep", &notes)(error)),
-    }
-    Ok(())
-}
-
-fn move_to(disk: &dyn Folder, from: &Path, name: &str, quarantined: &mut SetAside) -> Result<()> {
-    disk.rename(from, &Path::new(&quarantined.place).join(name)).map_err(failing("quarantine", from))?;
-    quarantined.moved.push(name.to_owned());
+    let linked = if_there(disk.link(&notes, &Path::new(&quarantined.place).join(flushed::FILE)));
+    let names = match linked.map_err(failing("keep", &notes))? {
+        Some(()) => &mut quarantined.moved,
+        None => &mut quarantined.made,
+    };
+    names.push(flushed::FILE.to_owned());
     Ok(())
 }
 
@@ -121,8 +114,7 @@ struct Surviving {
 
 fn what_is_left(storage: &Storage) -> Result<Surviving> {
     let (mut spans, manifest) = chain::spans(storage)?;
-    let start =
-        manifest.and_then(|manifest| storage.log.position_of(manifest.epoch)).unwrap_or(0).max(HEADER as u64);
+    let start = verify::first_to_scan(storage, manifest);
     let end = storage.log.epoch_at(verify::end_of_history(storage, start)?);
     let mut open = Vec::new();
     spans.retain(|span| match Run::open(&storage.directory, storage.uuid, *span) {
@@ -137,15 +129,9 @@ fn what_is_left(storage: &Storage) -> Result<Surviving> {
         }
         Err(_) => false,
     });
-    let chain = chain::chain(&spans, storage.log.epoch_at(0));
-    let runs: Vec<Arc<Run>> =
-        chain.iter().filter_map(|span| open.iter().find(|run| run.span() == *span).cloned()).collect();
+    let runs = chain::runs_from(&open, &spans, storage.log.epoch_at(0));
     let reach = runs.last().map_or(0, |run| run.span().to);
-    if let Some(manifest) = manifest.filter(|manifest| reach < manifest.epoch) {
-        let what =
-            format!("the sound runs go to epoch {reach}, and the log was purged up to {}", manifest.epoch);
-        return Err(Error::corrupt(what, storage.directory.path().display().to_string()));
-    }
+    chain::check_reach(storage, reach, manifest.as_ref())?;
     let furthest = spans.iter().map(|span| span.to).max().unwrap_or(0);
     Ok(Surviving { runs, end, furthest })
 }
@@ -192,7 +178,10 @@ fn move_runs(disk: &dyn Folder, storage: &Storage, quarantined: &mut SetAside) -
     let (names, manifest) = PurgeManifest::list(storage)?;
     let is_stale = |span: Span| !PurgeManifest::validates(manifest.as_ref(), &span);
     for name in names.iter().filter(|name| Span::of_file_name(name).is_some_and(is_stale)) {
-        move_to(disk, &storage.directory.path_of(name), name, quarantined)?;
+        let from = storage.directory.path_of(name);
+        let to = Path::new(&quarantined.place).join(name);
+        disk.rename(&from, &to).map_err(failing("quarantine", &from))?;
+        quarantined.moved.push(name.clone());
     }
     Ok(())
 }

@@ -5,7 +5,6 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    io,
     sync::{Mutex, PoisonError},
 };
 
@@ -16,7 +15,12 @@ use crate::{
         extent::Extent,
         record::{CellChange, Record, Stored},
     },
-    io::{data, directory::Directory, storage::Storage},
+    io::{
+        data,
+        directory::Directory,
+        disk::{Stat, if_there},
+        storage::Storage,
+    },
     purge::manifest::Ends,
 };
 
@@ -82,12 +86,8 @@ impl Named {
         names.sort();
         for name in names {
             let Some(file) = data::of_file_name(&name) else { continue };
-            let stat = match folder.stat(&name) {
-                // Gone meanwhile.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                stat => stat.map_err(|error| folder.failed("stat", &name, error))?,
-            };
-            let length = stat.length;
+            let stat = if_there(folder.stat(&name)).map_err(|error| folder.failed("stat", &name, error))?;
+            let Some(Stat { length, .. }) = stat else { continue };
             if length > self.end_of(file) && (is_cut || is_finished(folder, &name)) {
                 tails.push(Tail { file, length });
             }

@@ -1,13 +1,13 @@
 //! Verifying a run by itself: its blocks against their checksums, its entries against the format and the index.
 
 use isotach_engine_kit::bytes::Reader;
-use isotach_object::{Error, Finding, Part, Result};
+use isotach_object::{Error, Part, Result};
 
 use super::{HEADER, Run, read::next_raw};
 use crate::{
     format::path,
     index::entry::{Entry, tag},
-    verify::{Findings, Meter, cell_of},
+    verify::{Report, cell_of},
 };
 
 /// The facts that are carried from entry to entry.
@@ -20,12 +20,11 @@ struct Walked {
 
 impl Run {
     /// Checks every block and entry. Returns whether all are sound.
-    pub(crate) fn check(&self, found: &Findings, meter: &Meter<'_>) -> Result<bool> {
+    pub(crate) fn check(&self, seen: &Report<'_>) -> Result<bool> {
         let mut walked = Walked::default();
         let mut sound = true;
         let mut wrong = |what: &str, byte: Option<u64>, path: &[u8]| {
-            let (what, place) = (what.to_owned(), self.place().to_owned());
-            found.add(Finding { part: Part::Derived, what, place, byte, cell: cell_of(path) });
+            seen.found.add(Part::Derived, what, self.place(), byte, cell_of(path));
             sound = false;
         };
         let (mut block, mut end) = (Vec::new(), HEADER as u64);
@@ -35,7 +34,7 @@ impl Run {
                 wrong("a block is not where the one before ends", Some(position), first);
             }
             let read = self.read_block(at, &mut block);
-            meter.read(block.len() as u64);
+            seen.meter.read(block.len() as u64);
             end = position + block.len() as u64;
             let checked = match read {
                 Ok(_) => self.check_block(&block, first, &mut walked).err(),

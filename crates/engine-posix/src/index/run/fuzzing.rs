@@ -5,7 +5,7 @@ use std::sync::Arc;
 use isotach_engine_kit::{bytes::Put, checksum::crc32c};
 
 use super::{HEADER, MAGIC, Run, RunCursor, Span, read::parse_index};
-use crate::io::directory::Directory;
+use crate::{format::checked, io::directory::Directory};
 
 const UUID: [u8; 16] = [1; 16];
 const SPAN: Span = Span { from: 0, to: 1000, tag: 0 };
@@ -37,9 +37,7 @@ pub fn run(bytes: &[u8]) {
     let numbers = [SPAN.from, SPAN.to, 1, file.len() as u64, index.len() as u64];
     numbers.into_iter().for_each(|number| header.put_u64(number));
     [crc32c(&index), 0, 0].into_iter().for_each(|number| header.put_u32(number));
-    header.resize(HEADER - 4, 0);
-    header.put_u32(crc32c(&header));
-    file[..HEADER].copy_from_slice(&header);
+    file[..HEADER].copy_from_slice(&checked(header, HEADER));
     file.extend_from_slice(&index);
 
     let directory = Directory::in_memory();

@@ -13,6 +13,7 @@ use isotach_object::{Error, Result};
 
 use super::{ENTRY_HEAD, HEADER, MAGIC, Span};
 use crate::{
+    format::check,
     index::{
         entry::{BytesRef, Entry, LayerEntry, Versioned, tag},
         ops::Bytes,
@@ -45,10 +46,7 @@ pub(crate) struct Run {
     file: Arc<dyn File>,
     place: String,
     span: Span,
-    entries: u64,
-    index_position: u64,
-    has_cuts: bool,
-    log_sum: u32,
+    header: Header,
     blocks: Vec<Block>,
     index: Vec<u8>,
     /// The last path: `[start, end)` of the index.
@@ -75,6 +73,7 @@ impl BlockCache {
     }
 }
 
+#[derive(Debug)]
 struct Header {
     entries: u64,
     index_position: u64,
@@ -114,10 +113,7 @@ impl Run {
             file,
             place,
             span,
-            entries: header.entries,
-            index_position: header.index_position,
-            has_cuts: header.has_cuts,
-            log_sum: header.log_sum,
+            header,
             blocks,
             index,
             last,
@@ -131,16 +127,16 @@ impl Run {
     }
 
     pub(crate) fn entries(&self) -> u64 {
-        self.entries
+        self.header.entries
     }
 
     /// The checksum of the log's last bytes before the run's end.
     pub(crate) fn log_sum(&self) -> u32 {
-        self.log_sum
+        self.header.log_sum
     }
 
     pub(crate) fn has_cuts(&self) -> bool {
-        self.has_cuts
+        self.header.has_cuts
     }
 
     fn first(&self, block: &Block) -> &[u8] {
@@ -187,7 +183,7 @@ impl Run {
 
     /// The end of the blocks.
     pub(crate) fn index_position(&self) -> u64 {
-        self.index_position
+        self.header.index_position
     }
 
     /// Its file, for messages.
@@ -307,11 +303,7 @@ fn read_at(file: &dyn File, buffer: &mut [u8], position: u64, place: &str) -> Re
 }
 
 fn read_header(bytes: &[u8; HEADER], uuid: [u8; 16], span: Span) -> Option<Header> {
-    let (body, sum) = bytes.split_at(HEADER - 4);
-    if Reader(sum).u32()? != crc32c(body) {
-        return None;
-    }
-    let mut reader = Reader(body);
+    let mut reader = check(bytes)?;
     let known = reader.take(8)? == MAGIC && reader.take(16)? == uuid;
     let same_span = reader.u64()? == span.from && reader.u64()? == span.to;
     let header = Header {

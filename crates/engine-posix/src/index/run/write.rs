@@ -7,6 +7,7 @@ use isotach_object::{Error, Result};
 
 use super::{BLOCK, ENTRY_HEAD, HEADER, MAGIC, Run, Span, claim};
 use crate::{
+    format::checked,
     index::{
         entry::{Versioned, tag},
         raw::LazyEntry,
@@ -231,9 +232,7 @@ impl RunWriter {
         header.put_u32(self.has_cuts.into());
         header.put_u32(log_sum);
         header.put_u64(span.tag);
-        header.resize(HEADER - 4, 0);
-        header.put_u32(crc32c(&header));
-        header
+        checked(header, HEADER)
     }
 }
 

@@ -144,7 +144,9 @@ impl Table {
         let levels = order.of(self.slots.len() as u32, compare, |slot| self.is_held(slot));
         let cursor = |level: &Level| {
             let at = level.partition_point(|slot| self.path(*slot) < start);
-            TableCursor { table: self, level: Level::clone(level), at }.settled()
+            let mut cursor = TableCursor { table: self, level: Level::clone(level), at };
+            cursor.settle();
+            cursor
         };
         levels.iter().map(cursor).collect()
     }
@@ -314,11 +316,10 @@ impl<'s> TableCursor<'s> {
     }
 
     /// Skips removed slots.
-    fn settled(mut self) -> Self {
+    fn settle(&mut self) {
         while self.slot().is_some_and(|slot| !self.table.is_held(slot)) {
             self.at += 1;
         }
-        self
     }
 
     pub(crate) fn path(&self) -> Option<&'s [u8]> {
@@ -335,9 +336,7 @@ impl<'s> TableCursor<'s> {
 
     pub(crate) fn advance(&mut self) {
         self.at += 1;
-        while self.slot().is_some_and(|slot| !self.table.is_held(slot)) {
-            self.at += 1;
-        }
+        self.settle();
     }
 }
 
@@ -356,9 +355,7 @@ mod tests {
     }
 
     fn value(table: &Table, key: &str) -> Option<Vec<u8>> {
-        let mut path = Vec::new();
-        path::of_cell(&kv(key.as_bytes()), &mut path);
-        match table.get(&path)?.into_versioned().unwrap().entry {
+        match table.get(&path::of(&kv(key.as_bytes())))?.into_versioned().unwrap().entry {
             Entry::Value(value) => Some(value.into_vec()),
             _ => None,
         }
@@ -393,11 +390,8 @@ mod tests {
         assert!(table.bytes.capacity() < 8 * WASTE_MIN, "{} bytes for 1 kB", table.bytes.capacity());
         assert_eq!(value(&table, "entry").as_deref(), Some(&b"entry"[..]));
         assert_eq!(value(&table, "often"), Some(vec![(9_999 % 256) as u8; 1000]));
-        let mut path = Vec::new();
-        path::of_cell(&array, &mut path);
-        let Entry::Bytes(bytes) = table.get(&path).unwrap().into_versioned().unwrap().entry else {
-            panic!("the array is there");
-        };
+        let found = table.get(&path::of(&array)).unwrap().into_versioned().unwrap().entry;
+        let Entry::Bytes(bytes) = found else { panic!("the array is there") };
         assert_eq!(bytes.resolve().unwrap().size, 9);
     }
 

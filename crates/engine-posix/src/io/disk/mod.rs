@@ -40,6 +40,14 @@ pub(crate) fn failed(what: &str, path: &Path, error: io::Error) -> Error {
     }
 }
 
+/// The outcome for a file or folder that exists; `None` where there is none.
+pub(crate) fn if_there<T>(outcome: io::Result<T>) -> io::Result<Option<T>> {
+    match outcome {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        outcome => outcome.map(Some),
+    }
+}
+
 /// As [`failed`], for `map_err`.
 pub(crate) fn failing<'p>(what: &'p str, path: &'p Path) -> impl Fn(io::Error) -> Error + 'p {
     move |error| failed(what, path, error)
@@ -230,11 +238,7 @@ impl dyn File + '_ {
 impl dyn Folder + '_ {
     /// Whether a path exists. A path that cannot be checked is an error, not an absence.
     pub(crate) fn is_there(&self, path: &Path) -> io::Result<bool> {
-        match self.stat(path) {
-            Ok(_) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(error),
-        }
+        Ok(if_there(self.stat(path))?.is_some())
     }
 
     /// The first `length_max` bytes of a file.
@@ -300,11 +304,8 @@ impl dyn Folder + '_ {
             Err(_) => return self.remove(path),
         };
         for name in folder.names()? {
-            match folder.remove_all(Path::new(&name)) {
-                // Another process removed it meanwhile.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                outcome => outcome?,
-            }
+            // Another process may have removed it meanwhile.
+            if_there(folder.remove_all(Path::new(&name)))?;
         }
         self.remove_folder(path)
     }
