@@ -9,19 +9,14 @@
 //! `--snapshots 1` creates and destroys snapshots in between; the contents of existing ones are always printed. `--purge 1` purges the
 //! container at the end. `--reserve` first takes up that much of the log, so that what came before is too old for a read set.
 
-use std::{
-    error::Error,
-    fmt::{Display, Write},
-    fs,
-    process::ExitCode,
-    sync::Arc,
-};
+use std::{collections::HashMap, error::Error, fs, process::ExitCode, sync::Arc};
 
-use isotach_engine_posix::Posix;
+use isotach_engine_posix::{Posix, simulation::Random};
 use isotach_object::{
     Anchor, Array, Cell, Container, ContainerOptions, Engine, Epoch, Error as StoreError, KeyValue, Label,
-    ObjectClass, ObjectId, ObjectType, PoolUri, Precondition, Transaction, Update,
+    ObjectClass, ObjectId, ObjectType, Page, PoolUri, Precondition, Transaction, Update,
 };
+use serde_json::{Map, Value, json};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -48,101 +43,71 @@ fn main() -> ExitCode {
     }
 }
 
-/// The command line.
-struct Arguments {
-    pool: String,
-    label: Label,
-    seed: u64,
-    count: u64,
-    handles: usize,
-    checkpoint: Option<u64>,
-    segment: u64,
-    reserve: u64,
-    snapshots: bool,
-    purge: bool,
-    check: bool,
-}
+/// The options that are numbers.
+const OPTIONS: [&str; 8] =
+    ["--seed", "--count", "--handles", "--checkpoint", "--segment", "--reserve", "--snapshots", "--purge"];
 
-fn arguments() -> Outcome<Arguments> {
+/// The command line: the pool, the container, and the options with their numbers.
+fn arguments() -> Outcome<(String, Label, HashMap<String, u64>)> {
     let mut rest = std::env::args().skip(1);
     let (Some(pool), Some(label)) = (rest.next(), rest.next()) else { return Err("POOL CONTAINER".into()) };
-    let mut given = Arguments {
-        pool,
-        label: label.parse()?,
-        seed: 1,
-        count: 100,
-        handles: 3,
-        checkpoint: None,
-        segment: 1000,
-        reserve: 0,
-        snapshots: false,
-        purge: false,
-        check: false,
-    };
+    let mut options = HashMap::new();
     while let Some(option) = rest.next() {
-        if option == "--check" {
-            given.check = true;
-            continue;
-        }
-        let number: u64 = rest.next().ok_or("a number is missing")?.parse()?;
-        match option.as_str() {
-            "--seed" => given.seed = number,
-            "--count" => given.count = number,
-            "--handles" => given.handles = usize::try_from(number)?.max(1),
-            "--checkpoint" => given.checkpoint = Some(number),
-            "--segment" => given.segment = number,
-            "--snapshots" => given.snapshots = number > 0,
-            "--purge" => given.purge = number > 0,
-            "--reserve" => given.reserve = number,
+        let number = match &*option {
+            "--check" => 1,
+            known if OPTIONS.contains(&known) => rest.next().ok_or("a number is missing")?.parse()?,
             _ => return Err(format!("unknown option {option}").into()),
-        }
+        };
+        options.insert(option, number);
     }
-    Ok(given)
+    Ok((pool, label.parse()?, options))
 }
 
-fn run() -> Outcome<String> {
-    let given = arguments()?;
-    let query = given.checkpoint.map_or(String::new(), |bytes| format!("&checkpoint={bytes}"));
-    let uri: PoolUri = format!("posix:{}?segment={}{query}", given.pool, given.segment).parse()?;
-    if !given.check {
+fn run() -> Outcome<Value> {
+    let (folder, label, options) = arguments()?;
+    let number = |option: &str, usual: u64| options.get(option).copied().unwrap_or(usual);
+    let query = options.get("--checkpoint").map_or(String::new(), |bytes| format!("&checkpoint={bytes}"));
+    let uri: PoolUri = format!("posix:{folder}?segment={}{query}", number("--segment", 1000)).parse()?;
+    let makes = number("--check", 0) == 0;
+    if makes {
         tolerate("already-exists", Posix.create_pool(&uri))?;
     }
     let pool = Posix.open_pool(&uri)?;
-    if !given.check {
-        tolerate("already-exists", pool.create_container(&given.label, &ContainerOptions::default()))?;
-    }
     let mut counted = (0, 0);
-    if !given.check {
-        let open = |_| pool.open_container(&given.label);
-        let handles = (0..given.handles).map(open).collect::<Result<_, _>>()?;
-        let superblock = fs::read(format!("{}/containers/{}/superblock", given.pool, given.label))?;
-        let marker = superblock.get(40..48).ok_or("a short superblock")?.to_vec();
-        let (random, snapshots) = (Random(given.seed), given.snapshots);
-        let mut maker = Maker { handles, random, marker, snapshots, committed: 0, conflicts: 0 };
-        maker.reserve(given.reserve)?;
-        maker.make(given.count)?;
+    if makes {
+        tolerate("already-exists", pool.create_container(&label, &ContainerOptions::default()))?;
+        let handles = (0..number("--handles", 3).max(1)).map(|_| pool.open_container(&label));
+        let superblock = fs::read(format!("{folder}/containers/{label}/superblock"))?;
+        let mut maker = Maker {
+            handles: handles.collect::<Result<_, _>>()?,
+            random: Random(number("--seed", 1)),
+            marker: superblock.get(40..48).ok_or("a short superblock")?.to_vec(),
+            snapshots: number("--snapshots", 0) > 0,
+            committed: 0,
+            conflicts: 0,
+        };
+        maker.reserve(number("--reserve", 0))?;
+        maker.make(number("--count", 100))?;
         counted = (maker.committed, maker.conflicts);
         drop(maker);
-        if given.purge {
-            pool.maintenance()?.purge(&given.label, true)?;
+        if number("--purge", 0) > 0 {
+            pool.maintenance()?.purge(&label, true)?;
         }
     }
-    let container = pool.open_container(&given.label)?;
-    let contents = contents(&*container)?;
-    let past = past(&*container)?;
-    let prepared: Vec<_> = container
-        .prepared_transactions()?
-        .list_prepared("")?
-        .iter()
-        .map(|name| format!("\"{name}\""))
-        .collect();
-    let counts = format!(
-        "\"prepared\": [{}], \"committed\": {}, \"conflicts\": {}",
-        prepared.join(", "),
-        counted.0,
-        counted.1
-    );
-    Ok(format!("{{\"objects\": [{contents}], \"snapshots\": {past}, {counts}}}"))
+    let container = pool.open_container(&label)?;
+    let mut snapshots = Map::new();
+    for snapshot in container.snapshots()?.list()? {
+        let past = container.snapshots()?.open(&snapshot.name)?;
+        snapshots.insert(snapshot.name.to_string(), contents(&*past)?.into());
+    }
+    let prepared = container.prepared_transactions()?.list_prepared("")?;
+    Ok(json!({
+        "objects": contents(&*container)?,
+        "snapshots": snapshots,
+        "prepared": prepared.iter().map(Label::as_str).collect::<Vec<_>>(),
+        "committed": counted.0,
+        "conflicts": counted.1,
+    }))
 }
 
 /// Accepts an error with this code.
@@ -150,42 +115,27 @@ fn tolerate(code: &str, outcome: Result<(), StoreError>) -> Result<(), StoreErro
     outcome.or_else(|error| if error.code() == code { Ok(()) } else { Err(error) })
 }
 
-/// Pseudo-random numbers (SplitMix64).
-struct Random(u64);
+/// Makes updates through several handles.
+struct Maker {
+    handles: Vec<Arc<dyn Container>>,
+    random: Random,
+    marker: Vec<u8>,
+    snapshots: bool,
+    committed: u64,
+    conflicts: u64,
+}
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// Less than `end`.
-    fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-
+impl Maker {
     fn one_in(&mut self, many: u64) -> bool {
-        self.below(many) == 0
+        self.random.below(many) == 0
     }
 
     fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len() as u64) as usize]
-    }
-
-    fn bytes(&mut self, length: usize) -> Vec<u8> {
-        (0..length.div_ceil(8)).flat_map(|_| self.next().to_le_bytes()).take(length).collect()
-    }
-
-    fn length(&mut self) -> usize {
-        // Mostly short, so that there are many updates and not only much data.
-        if self.one_in(4) { self.pick(&LENGTHS) } else { self.pick(&LENGTHS[..4]) }
+        choices[self.random.below(choices.len() as u64) as usize]
     }
 
     fn object(&mut self, otype: ObjectType) -> ObjectId {
-        ObjectId::new(otype, ObjectClass::S1, 7, self.below(3))
+        ObjectId::new(otype, ObjectClass::S1, 7, self.random.below(3))
     }
 
     fn cell(&mut self, otype: ObjectType) -> Cell<'static> {
@@ -201,19 +151,7 @@ impl Random {
         let otype = self.pick(&[ObjectType::KeyValue, ObjectType::Array, ObjectType::General]);
         self.cell(otype)
     }
-}
 
-/// Makes updates through several handles.
-struct Maker {
-    handles: Vec<Arc<dyn Container>>,
-    random: Random,
-    marker: Vec<u8>,
-    snapshots: bool,
-    committed: u64,
-    conflicts: u64,
-}
-
-impl Maker {
     /// Takes up bytes of the log: object ids are positions in it.
     fn reserve(&mut self, bytes: u64) -> Outcome<()> {
         if bytes > 0 {
@@ -226,7 +164,7 @@ impl Maker {
         for _ in 0..count {
             let at = self.random.below(self.handles.len() as u64) as usize;
             let handle = Arc::clone(&self.handles[at]);
-            if self.snapshots && self.random.one_in(12) {
+            if self.snapshots && self.one_in(12) {
                 self.snapshot(&*handle)?;
             }
             match self.random.below(8) {
@@ -256,15 +194,15 @@ impl Maker {
     }
 
     fn commit(&mut self, handle: &dyn Container) -> Outcome<()> {
-        let since = if self.random.one_in(3) { Epoch(self.random.below(4000)) } else { handle.epoch()? };
-        if self.random.one_in(3) {
+        let since = if self.one_in(3) { Epoch(self.random.below(4000)) } else { handle.epoch()? };
+        if self.one_in(3) {
             // Another writer changes something meanwhile.
             let other = Arc::clone(&self.handles[0]);
             self.update(&*other)?;
             other.flush()?;
         }
         let bytes = self.some_bytes();
-        let (cell, value) = (self.random.any_cell(), self.random.cell(ObjectType::KeyValue));
+        let (cell, value) = (self.any_cell(), self.cell(ObjectType::KeyValue));
         let present = handle.get_many(&[value])?.pop().flatten().unwrap_or_default();
         let mut transaction = Transaction::new();
         for _ in 0..self.random.below(3) {
@@ -273,10 +211,10 @@ impl Maker {
                 1 => Precondition::Present(cell),
                 2 => Precondition::Equals(value, &present),
                 3 => Precondition::Equals(value, &bytes),
-                _ => Precondition::Unchanged(self.random.any_cell(), since),
+                _ => Precondition::Unchanged(self.any_cell(), since),
             });
         }
-        let staged = self.random.one_in(3);
+        let staged = self.one_in(3);
         let updates = if staged { 12 } else { 3 };
         for _ in 0..=self.random.below(updates) {
             transaction = transaction.update(self.one(&bytes));
@@ -299,36 +237,37 @@ impl Maker {
 
     /// Bytes to write. Now and then they contain the marker, which must not occur in the log.
     fn some_bytes(&mut self) -> Vec<u8> {
-        let length = self.random.length();
+        // Mostly short, so that there are many updates and not only much data.
+        let lengths = if self.one_in(4) { &LENGTHS[..] } else { &LENGTHS[..4] };
+        let length = self.pick(lengths);
         let mut bytes = self.random.bytes(length);
-        if self.random.one_in(8) {
+        if self.one_in(8) {
             bytes.extend_from_slice(&self.marker);
         }
         bytes
     }
 
     fn one<'a>(&mut self, bytes: &'a [u8]) -> Update<'a> {
-        let random = &mut self.random;
-        let valued = random.pick(&[ObjectType::KeyValue, ObjectType::General]);
-        let sized = random.pick(&[ObjectType::Array, ObjectType::Array, ObjectType::General]);
-        match random.below(16) {
-            0..6 => Update::Put { cell: random.cell(valued), value: bytes },
-            6..8 => Update::Remove { cell: random.cell(valued) },
-            8..11 => {
-                Update::Write { cell: random.cell(sized), offset: random.below(SIZE_MAX / 2), data: bytes }
+        let valued = self.pick(&[ObjectType::KeyValue, ObjectType::General]);
+        let sized = self.pick(&[ObjectType::Array, ObjectType::Array, ObjectType::General]);
+        match self.random.below(16) {
+            0..6 => Update::Put { cell: self.cell(valued), value: bytes },
+            6..8 => Update::Remove { cell: self.cell(valued) },
+            choice @ 8..12 => {
+                let end = if choice == 11 { 20 } else { SIZE_MAX / 2 };
+                Update::Write { cell: self.cell(sized), offset: self.random.below(end), data: bytes }
             }
-            11 => Update::Write { cell: random.cell(sized), offset: random.below(20), data: bytes },
-            12 => Update::SetSize { cell: random.cell(sized), size: random.below(SIZE_MAX) },
+            12 => Update::SetSize { cell: self.cell(sized), size: self.random.below(SIZE_MAX) },
             13 => {
-                let (offset, length) = (random.below(SIZE_MAX), random.below(SIZE_MAX));
-                let length = if random.one_in(4) { u64::MAX } else { length };
-                Update::Punch { cell: random.cell(sized), offset, length }
+                let (offset, length) = (self.random.below(SIZE_MAX), self.random.below(SIZE_MAX));
+                let length = if self.one_in(4) { u64::MAX } else { length };
+                Update::Punch { cell: self.cell(sized), offset, length }
             }
             14 => {
-                let dkey = random.pick(&KEYS[..7]);
-                Update::RemoveDkey { object: random.object(ObjectType::General), dkey }
+                let dkey = self.pick(&KEYS[..7]);
+                Update::RemoveDkey { object: self.object(ObjectType::General), dkey }
             }
-            _ => Update::Destroy { object: random.any_cell().object },
+            _ => Update::Destroy { object: self.any_cell().object },
         }
     }
 }
@@ -356,101 +295,72 @@ fn prepare(
     })
 }
 
-/// The contents of each snapshot, as a JSON object.
-fn past(container: &dyn Container) -> Outcome<String> {
-    let mut shown = Vec::new();
-    for snapshot in container.snapshots()?.list()? {
-        let past = container.snapshots()?.open(&snapshot.name)?;
-        shown.push(member(snapshot.name.as_str(), format!("[{}]", contents(&*past)?)));
-    }
-    Ok(object_of(&shown))
-}
-
-/// Everything in the container, as the members of a JSON array.
-fn contents(container: &dyn Container) -> Outcome<String> {
-    let (mut objects, mut anchor) = (Vec::new(), Anchor::start());
-    loop {
-        let (page, next) = container.list_objects(&anchor, PAGE)?;
+/// Everything in the container.
+fn contents(container: &dyn Container) -> Outcome<Vec<Value>> {
+    let (mut objects, mut anchor) = (Vec::new(), Some(Anchor::start()));
+    while let Some(from) = anchor {
+        let (page, next) = container.list_objects(&from, PAGE)?;
         for object in page {
-            objects.push(format!("{{\"id\": \"{object}\", {}}}", describe(container, object)?));
+            objects.push(describe(container, object)?);
         }
-        match next {
-            Some(next) => anchor = next,
-            None => return Ok(objects.join(", ")),
-        }
+        anchor = next;
     }
+    Ok(objects)
 }
 
-fn describe(container: &dyn Container, object: ObjectId) -> Outcome<String> {
+fn describe(container: &dyn Container, object: ObjectId) -> Outcome<Value> {
+    let id = object.to_string();
     Ok(match object.otype() {
         ObjectType::KeyValue => {
-            let mut entries = Vec::new();
+            let mut entries = Map::new();
             KeyValue::new(container, object)?.for_each(|key, value| {
-                entries.push(member(&hex(key), format!("\"{}\"", hex(value))));
+                entries.insert(hex(key), hex(value).into());
                 Ok::<(), StoreError>(())
             })?;
-            member("entries", object_of(&entries))
+            json!({ "id": id, "entries": entries })
         }
         ObjectType::Array => {
             let array = Array::new(container, object)?;
             let size = array.size()?.ok_or("an array that is listed and has no size")?;
-            member("array", bytes_of(size, &array.read(0, usize::try_from(size)?)?))
+            json!({ "id": id, "array": bytes_of(size, &array.read(0, usize::try_from(size)?)?) })
         }
         ObjectType::General | ObjectType::System => {
-            let mut dkeys = Vec::new();
+            let mut dkeys = Map::new();
             for dkey in keys(|anchor| container.list_dkeys(object, anchor, PAGE))? {
-                let mut akeys = Vec::new();
+                let mut akeys = Map::new();
                 for akey in keys(|anchor| container.list_akeys(object, &dkey, anchor, PAGE))? {
-                    let cell = Cell::general(object, &dkey, &akey);
-                    akeys.push(member(&hex(&akey), general(container, cell)?));
+                    akeys.insert(hex(&akey), general(container, Cell::general(object, &dkey, &akey))?);
                 }
-                dkeys.push(member(&hex(&dkey), object_of(&akeys)));
+                dkeys.insert(hex(&dkey), akeys.into());
             }
-            member("dkeys", object_of(&dkeys))
+            json!({ "id": id, "dkeys": dkeys })
         }
     })
 }
 
-fn general(container: &dyn Container, cell: Cell<'_>) -> Outcome<String> {
+fn general(container: &dyn Container, cell: Cell<'_>) -> Outcome<Value> {
     if let Some(value) = container.get_many(&[cell])?.pop().flatten() {
-        return Ok(object_of(&[member("value", format!("\"{}\"", hex(&value)))]));
+        return Ok(json!({ "value": hex(&value) }));
     }
     let size = container.size_many(&[cell])?.pop().flatten().ok_or("a key that is listed and has no size")?;
     Ok(bytes_of(size, &container.lent_reads()?.lend(cell, 0, size)?))
 }
 
 /// All keys of a listing.
-fn keys(
-    page: impl Fn(&Anchor) -> Result<isotach_object::Page, StoreError>,
-) -> Result<Vec<Vec<u8>>, StoreError> {
-    let (mut keys, mut anchor) = (Vec::new(), Anchor::start());
-    loop {
-        let page = page(&anchor)?;
+fn keys(page: impl Fn(&Anchor) -> Result<Page, StoreError>) -> Result<Vec<Vec<u8>>, StoreError> {
+    let (mut keys, mut anchor) = (Vec::new(), Some(Anchor::start()));
+    while let Some(from) = anchor {
+        let page = page(&from)?;
         keys.extend(page.keys().map(<[u8]>::to_vec));
-        match page.next() {
-            Some(next) => anchor = next.clone(),
-            None => return Ok(keys),
-        }
+        anchor = page.next().cloned();
     }
+    Ok(keys)
 }
 
-fn bytes_of(size: u64, bytes: &[u8]) -> String {
-    let sum = isotach_engine_kit::checksum::crc32c(bytes);
-    object_of(&[member("size", size), member("crc32c", sum)])
-}
-
-fn member(name: &str, value: impl Display) -> String {
-    format!("\"{name}\": {value}")
-}
-
-fn object_of(members: &[String]) -> String {
-    format!("{{{}}}", members.join(", "))
+fn bytes_of(size: u64, bytes: &[u8]) -> Value {
+    json!({ "size": size, "crc32c": isotach_engine_kit::checksum::crc32c(bytes) })
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -7,16 +7,13 @@
 //! The scheduler prints a failing schedule. All atomics are tried as sequentially consistent: effects of weaker orders are not found.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
 
-use std::{
-    env,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::{SystemTime, UNIX_EPOCH},
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicU64, Ordering},
 };
 
 use isotach_engine_posix::simulation::SimulatedDisk;
+use isotach_needs::{number, seed};
 use isotach_object::{
     Cell, Container, ContainerOptions, Engine, Error, Label, ObjectClass, ObjectId, ObjectType, Pool,
     PoolUri, Precondition, Transaction, Update,
@@ -32,14 +29,9 @@ use shuttle::{
 const CHANGES: usize = 3;
 const STACK: usize = 1 << 20;
 
-fn number(name: &str) -> Option<u64> {
-    env::var(name).ok().map(|text| text.parse().unwrap())
-}
-
 /// Tries schedules: one half at random, the other with few switches of threads, which finds what needs only those.
-fn try_schedules(run: impl Fn(&Scenario) + Send + Sync + Copy + 'static, query: &'static str) {
-    let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
-    let seed = number("ISOTACH_SEED").unwrap_or_else(now);
+fn try_schedules(query: &'static str, run: impl Fn(&Scenario) + Send + Sync + Copy + 'static) {
+    let seed = seed();
     let each = number("ISOTACH_SCHEDULES").unwrap_or(1000).div_ceil(2) as usize;
     println!("ISOTACH_SEED={seed}");
     let try_one = move || {
@@ -181,109 +173,90 @@ fn together<const N: usize>(clients: [(Client, Act); N]) {
 
 #[test]
 fn two_threads_commit_and_a_third_reads_with_one_handle() {
-    try_schedules(
-        |scenario| {
-            let shared = scenario.client();
-            together([
-                (shared.beside(1), |client| {
-                    client.commit(&[1, 2], Some(None), 11);
-                    client.commit(&[1, 2], Some(Some(11)), 12);
-                }),
-                (shared.beside(2), |client| {
-                    client.commit(&[1, 2], Some(None), 21);
-                    client.commit(&[2, 3], None, 22);
-                }),
-                (shared.beside(3), |client| (0..3).for_each(|_| client.get(&[1, 2, 3]))),
-            ]);
-        },
-        "",
-    );
+    try_schedules("", |scenario| {
+        let shared = scenario.client();
+        together([
+            (shared.beside(1), |client| {
+                client.commit(&[1, 2], Some(None), 11);
+                client.commit(&[1, 2], Some(Some(11)), 12);
+            }),
+            (shared.beside(2), |client| {
+                client.commit(&[1, 2], Some(None), 21);
+                client.commit(&[2, 3], None, 22);
+            }),
+            (shared.beside(3), |client| (0..3).for_each(|_| client.get(&[1, 2, 3]))),
+        ]);
+    });
 }
 
 #[test]
 fn a_flush_beside_puts_of_one_handle_shows_them_to_another() {
-    try_schedules(
-        |scenario| {
-            let shared = scenario.client();
-            together([
-                (shared.beside(1), |client| (0..3).for_each(|step| client.put(1, 10 + step))),
-                (shared.beside(2), |client| {
-                    client.container.flush().unwrap();
-                    client.put(2, 20);
-                    client.container.flush().unwrap();
-                }),
-                (shared.beside(3), |client| (0..2).for_each(|_| client.get(&[1, 2]))),
-                (scenario.client(), |client| (0..3).for_each(|_| client.get(&[1, 2]))),
-            ]);
-        },
-        "",
-    );
+    try_schedules("", |scenario| {
+        let shared = scenario.client();
+        together([
+            (shared.beside(1), |client| (0..3).for_each(|step| client.put(1, 10 + step))),
+            (shared.beside(2), |client| {
+                client.container.flush().unwrap();
+                client.put(2, 20);
+                client.container.flush().unwrap();
+            }),
+            (shared.beside(3), |client| (0..2).for_each(|_| client.get(&[1, 2]))),
+            (scenario.client(), |client| (0..3).for_each(|_| client.get(&[1, 2]))),
+        ]);
+    });
 }
 
 #[test]
 fn a_staging_and_a_clone_are_dropped_while_another_clone_commits() {
-    try_schedules(
-        |scenario| {
-            let shared = scenario.client();
-            together([
-                (shared.beside(1), |client| {
-                    let name = 1_u64.to_le_bytes();
-                    let update = Update::Put { cell: Cell::kv(object(), &name), value: &[9; 8] };
-                    let mut staging = client.container.staged_transactions().unwrap().stage().unwrap();
-                    staging.update(&[update]).unwrap();
-                    drop(staging);
-                    client.container = client
-                        .container
-                        .snapshots()
-                        .unwrap()
-                        .open_at(client.container.epoch().unwrap())
-                        .unwrap();
-                }),
-                (shared.beside(2), |client| {
-                    client.commit(&[1, 2], Some(None), 21);
-                    client.commit(&[1, 2], Some(Some(21)), 22);
-                }),
-                (shared, |client| (0..3).for_each(|_| client.get(&[1, 2]))),
-            ]);
-        },
-        "?segment=256",
-    );
+    try_schedules("?segment=256", |scenario| {
+        let shared = scenario.client();
+        together([
+            (shared.beside(1), |client| {
+                let name = 1_u64.to_le_bytes();
+                let update = Update::Put { cell: Cell::kv(object(), &name), value: &[9; 8] };
+                let mut staging = client.container.staged_transactions().unwrap().stage().unwrap();
+                staging.update(&[update]).unwrap();
+                drop(staging);
+                client.container =
+                    client.container.snapshots().unwrap().open_at(client.container.epoch().unwrap()).unwrap();
+            }),
+            (shared.beside(2), |client| {
+                client.commit(&[1, 2], Some(None), 21);
+                client.commit(&[1, 2], Some(Some(21)), 22);
+            }),
+            (shared, |client| (0..3).for_each(|_| client.get(&[1, 2]))),
+        ]);
+    });
 }
 
 #[test]
 fn a_handle_catches_up_beside_checkpoints_and_merges() {
-    try_schedules(
-        |scenario| {
-            let shared = scenario.client();
-            together([
-                (scenario.client(), |client| (0..6).for_each(|step| client.put(1, 10 + step))),
-                (shared.beside(2), |client| (0..4).for_each(|step| client.put(2, 20 + step))),
-                (shared.beside(3), |client| (0..4).for_each(|_| client.get(&[1, 2]))),
-            ]);
-        },
-        "?checkpoint=256",
-    );
+    try_schedules("?checkpoint=256", |scenario| {
+        let shared = scenario.client();
+        together([
+            (scenario.client(), |client| (0..6).for_each(|step| client.put(1, 10 + step))),
+            (shared.beside(2), |client| (0..4).for_each(|step| client.put(2, 20 + step))),
+            (shared.beside(3), |client| (0..4).for_each(|_| client.get(&[1, 2]))),
+        ]);
+    });
 }
 
 #[test]
 fn waiting_threads_get_their_verdicts_while_the_state_moves_to_new_runs() {
-    try_schedules(
-        |scenario| {
-            let shared = scenario.client();
-            together([
-                (scenario.client(), |client| (0..5).for_each(|step| client.put(3, 30 + step))),
-                (shared.beside(1), |client| {
-                    client.commit(&[1], Some(None), 11);
-                    client.commit(&[1], Some(Some(11)), 12);
-                    client.commit(&[1], Some(Some(21)), 13);
-                }),
-                (shared.beside(2), |client| {
-                    client.commit(&[1], Some(None), 21);
-                    client.commit(&[1], Some(Some(12)), 22);
-                }),
-                (shared, |client| (0..3).for_each(|_| client.get(&[1, 3]))),
-            ]);
-        },
-        "?checkpoint=256",
-    );
+    try_schedules("?checkpoint=256", |scenario| {
+        let shared = scenario.client();
+        together([
+            (scenario.client(), |client| (0..5).for_each(|step| client.put(3, 30 + step))),
+            (shared.beside(1), |client| {
+                client.commit(&[1], Some(None), 11);
+                client.commit(&[1], Some(Some(11)), 12);
+                client.commit(&[1], Some(Some(21)), 13);
+            }),
+            (shared.beside(2), |client| {
+                client.commit(&[1], Some(None), 21);
+                client.commit(&[1], Some(Some(12)), 22);
+            }),
+            (shared, |client| (0..3).for_each(|_| client.get(&[1, 3]))),
+        ]);
+    });
 }

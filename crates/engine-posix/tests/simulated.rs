@@ -13,7 +13,7 @@ use std::{
 };
 
 use isotach_engine_posix::simulation::{Fault, SimulatedDisk};
-use isotach_object::{Container, Engine, PoolUri};
+use isotach_object::{Engine, PoolUri};
 use isotach_object_conformance::{FaultSet, Faults, Fixture};
 
 isotach_object_conformance::conformance_suite! { simulated => SimulatedFixture::default() }
@@ -57,10 +57,6 @@ impl Faults for SimulatedFixture {
             }
         }
         found
-    }
-
-    fn crash(&self, container: Arc<dyn Container>) {
-        std::mem::forget(container);
     }
 
     fn fill_up(&self, _uri: &PoolUri) {

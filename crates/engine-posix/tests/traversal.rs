@@ -104,8 +104,7 @@ fn dangerous_name(random: &mut Random) -> String {
 
 #[test]
 fn no_label_key_or_snapshot_name_touches_anything_outside_the_pool() {
-    let seed = std::env::var("ISOTACH_SEED").ok().and_then(|seed| seed.parse().ok());
-    let seed = seed.unwrap_or_else(|| u64::from(std::process::id()));
+    let seed = isotach_needs::seed();
     println!("seed {seed} (ISOTACH_SEED)");
     let mut random = Random(seed);
     let place = Surroundings::new();

@@ -9,7 +9,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use isotach_object::{Container, Engine, PoolUri};
+use isotach_object::{Engine, PoolUri};
 
 use crate::{FaultSet, Faults, Fixture};
 
@@ -82,10 +82,6 @@ impl Faults for ClusterFixture {
 
     fn corrupt_stored(&self, uri: &PoolUri, needle: &[u8]) -> bool {
         self.corrupt.is_some_and(|corrupt| corrupt(uri, needle))
-    }
-
-    fn crash(&self, container: Arc<dyn Container>) {
-        std::mem::forget(container);
     }
 
     fn fill_up(&self, _: &PoolUri) {

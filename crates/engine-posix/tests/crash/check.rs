@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use isotach_engine_posix::simulation::{Loss, SimulatedDisk};
-use isotach_object::{Container, Epoch, Error, KeyValue, PoolUri, Result, Verify};
+use isotach_object::{Container, Epoch, Error, Result};
 
-use crate::workload::{Contents, History, POOL, contents, index, open};
+use crate::{
+    place::{Place, label, snapshots, values},
+    workload::{Contents, History, POOL, contents},
+};
 
 /// Prints the case if the thread panics.
 struct Case<'h>(&'h History, usize, Loss);
@@ -27,9 +30,7 @@ pub(crate) fn check(history: &History, changes: usize, loss: Loss) {
     let is_visible = history.visible(changes).any(|visible| visible == found);
     assert!(is_visible, "{}", difference(history, changes, &found));
     if matches!(loss, Loss::Seeded(_)) {
-        let pool = disk.engine().open_pool(&POOL.parse().unwrap()).unwrap();
-        let how = Verify { data: true, threads: 1 };
-        let verified = pool.maintenance().unwrap().verify(&"c".parse().unwrap(), how, &|_, _| ()).unwrap();
+        let verified = Place::on(disk.clone(), POOL).verify();
         assert!(verified.is_sound(), "a power failure is no damage: {verified:?}");
     }
     let end = log_length(&disk);
@@ -58,19 +59,18 @@ fn log_length(disk: &SimulatedDisk) -> u64 {
 fn check_past(history: &History, disk: &SimulatedDisk, end: u64) {
     let container = open_on(disk);
     // The first frame that is written follows the recovery frame of this start of the machine.
-    KeyValue::new(&*container, index()).unwrap().put(b"later", b"last").unwrap();
+    values(&*container).put(b"later", b"last").unwrap();
     container.flush().unwrap();
     for epoch in (end.saturating_sub(2500)..=end).rev().step_by(37) {
-        let past =
-            match container.snapshots().unwrap().open_at(Epoch(epoch)).and_then(|past| contents(&*past)) {
-                Ok(mut past) => {
-                    past.values.retain(|key, _| key != b"later" && key != PUBLISHED);
-                    past
-                }
-                // Before the epoch of a purge manifest.
-                Err(Error::NotFound { .. }) => continue,
-                Err(error) => panic!("epoch {epoch}: {error}"),
-            };
+        let past = match snapshots(&*container).open_at(Epoch(epoch)).and_then(|past| contents(&*past)) {
+            Ok(mut past) => {
+                past.values.retain(|key, _| key != b"later" && key != PUBLISHED);
+                past
+            }
+            // Before the epoch of a purge manifest.
+            Err(Error::NotFound { .. }) => continue,
+            Err(error) => panic!("epoch {epoch}: {error}"),
+        };
         let was = history
             .visible_ever()
             .any(|visible| visible.values == past.values && visible.arrays == past.arrays);
@@ -88,7 +88,7 @@ fn published(round: u8) -> Vec<u8> {
 /// Flushes a value and publishes another, and simulates a power failure.
 fn write_on(disk: &SimulatedDisk, expected: &mut Contents, round: u8, loss: Loss) -> SimulatedDisk {
     let container = open_on(disk);
-    let values = KeyValue::new(&*container, index()).unwrap();
+    let values = values(&*container);
     values.put(b"later", &[round]).unwrap();
     container.flush().unwrap();
     expected.values.insert(b"later".to_vec(), [round].as_slice().into());
@@ -101,15 +101,14 @@ fn write_on(disk: &SimulatedDisk, expected: &mut Contents, round: u8, loss: Loss
 
 /// Opens the container of the workload on a disk.
 pub(crate) fn open_on(disk: &SimulatedDisk) -> std::sync::Arc<dyn Container> {
-    let uri: PoolUri = POOL.parse().unwrap();
-    open(&*disk.engine().open_pool(&uri).unwrap())
+    Place::on(disk.clone(), POOL).open()
 }
 
 /// The contents of the container, which may be missing if its creation was not complete.
 fn found(disk: &SimulatedDisk, is_made: bool) -> Option<Contents> {
     let look = || -> Result<Contents> {
         let pool = disk.engine().open_pool(&POOL.parse()?)?;
-        contents(&*pool.open_container(&"c".parse()?)?)
+        contents(&*pool.open_container(&label())?)
     };
     match look() {
         Ok(contents) => Some(contents),

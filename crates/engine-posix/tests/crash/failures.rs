@@ -2,13 +2,12 @@
 //! handles work.
 
 use isotach_engine_posix::simulation::{Fault, SimulatedDisk};
-use isotach_object::{
-    Array, Container, ContainerOptions, Error, KeyValue, ObjectClass, ObjectId, ObjectType, Result,
-};
+use isotach_object::{Array, Container, ContainerOptions, Error, ObjectClass, ObjectId, ObjectType, Result};
 
 use crate::{
     check::open_on,
-    workload::{POOL, index},
+    place::{label, values},
+    workload::POOL,
 };
 
 /// Rounds of writing.
@@ -27,20 +26,18 @@ fn work(disk: &SimulatedDisk) -> Vec<u64> {
     let mut flushed = Vec::new();
     let open = || -> Result<_> {
         let uri = POOL.parse()?;
-        match disk.engine().create_pool(&uri) {
-            Ok(()) | Err(Error::AlreadyExists { .. }) => {}
-            Err(error) => return Err(error),
-        }
+        let made = |outcome: Result<()>| match outcome {
+            Err(Error::AlreadyExists { .. }) => Ok(()),
+            outcome => outcome,
+        };
+        made(disk.engine().create_pool(&uri))?;
         let pool = disk.engine().open_pool(&uri)?;
-        match pool.create_container(&"c".parse()?, &ContainerOptions::default()) {
-            Ok(()) | Err(Error::AlreadyExists { .. }) => {}
-            Err(error) => return Err(error),
-        }
-        pool.open_container(&"c".parse()?)
+        made(pool.create_container(&label(), &ContainerOptions::default()))?;
+        pool.open_container(&label())
     };
     let round = |container: &dyn Container, number: u64| -> Result<()> {
         Array::new(container, array(number))?.write(0, &bytes(number))?;
-        let values = KeyValue::new(container, index())?;
+        let values = values(container);
         values.put(&number.to_le_bytes(), b"there")?;
         values.get(b"what is not there")?;
         container.flush()
@@ -77,7 +74,7 @@ fn check(disk: &SimulatedDisk, flushed: &[u64], case: &str) {
     }
     let container = open_on(disk);
     for number in flushed {
-        let found = KeyValue::new(&*container, index()).unwrap().get(&number.to_le_bytes()).unwrap();
+        let found = values(&*container).get(&number.to_le_bytes()).unwrap();
         assert_eq!(found.as_deref(), Some(&b"there"[..]), "{case}: entry {number}");
         let found = Array::new(&*container, array(*number)).unwrap().read(0, 1000).unwrap();
         assert_eq!(found, bytes(*number), "{case}: array {number}");

@@ -3,11 +3,12 @@
 use std::{path::PathBuf, sync::Arc};
 
 use isotach_engine_posix::simulation::{Loss, Random, SECTOR, SimulatedDisk};
-use isotach_object::{Array, Container, Error, KeyValue, ObjectId, Result};
+use isotach_needs::{number, seed};
+use isotach_object::{Array, Container, Error, ObjectId, Result};
 
 use crate::{
-    number, seed,
-    workload::{Contents, History, contents, index},
+    place::{label, values},
+    workload::{Contents, History, contents},
 };
 
 /// Operations that fill the container. It is small, so that all of its bits can be flipped.
@@ -29,7 +30,7 @@ fn container(seed: u64, restarted: bool) -> (SimulatedDisk, Contents) {
 
 /// Opens the container so that reading it writes no runs.
 fn open_at_rest(disk: &SimulatedDisk) -> Result<Arc<dyn Container>> {
-    disk.engine().open_pool(&"posix:/pool".parse()?)?.open_container(&"c".parse()?)
+    disk.engine().open_pool(&"posix:/pool".parse()?)?.open_container(&label())
 }
 
 /// The files whose bits are flipped.
@@ -57,7 +58,7 @@ fn look(disk: &SimulatedDisk, expected: &Contents) -> std::result::Result<usize,
         Err(error) => Err(format!("{what}: {error}")),
     };
     for (key, value) in &expected.values {
-        let found = KeyValue::new(&*container, index()).unwrap().get(key);
+        let found = values(&*container).get(key);
         judge(key.escape_ascii().to_string(), found.map(|found| found.as_deref() == Some(&**value)))?;
     }
     for (id, bytes) in &expected.arrays {

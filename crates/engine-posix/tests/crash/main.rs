@@ -11,18 +11,15 @@
 mod check;
 mod failures;
 mod flips;
+mod place;
 mod purge;
 mod removal;
 mod restore;
 mod versions;
 mod workload;
 
-use std::{
-    env,
-    time::{SystemTime, UNIX_EPOCH},
-};
-
 use isotach_engine_posix::simulation::{Loss, Random};
+use isotach_needs::{number, seed};
 
 use self::{check::check, workload::History};
 
@@ -30,15 +27,6 @@ use self::{check::check, workload::History};
 const OPERATIONS: usize = 200;
 /// Random losses unless `ISOTACH_SEQUENCES` says otherwise.
 const SEQUENCES: u64 = 500;
-
-fn number(name: &str) -> Option<u64> {
-    env::var(name).ok().map(|text| text.parse().unwrap())
-}
-
-fn seed() -> u64 {
-    let clock = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
-    number("ISOTACH_SEED").unwrap_or_else(clock)
-}
 
 #[test]
 fn a_crash_at_any_change_keeps_what_was_flushed_and_splits_no_transaction() {

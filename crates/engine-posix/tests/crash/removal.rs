@@ -2,9 +2,10 @@
 //! exists completely or not at all.
 
 use isotach_engine_posix::simulation::{Loss, SimulatedDisk};
+use isotach_needs::seed;
 use isotach_object::{Cell, ContainerOptions, Error, ObjectClass, ObjectId, ObjectType, PoolUri, Update};
 
-use crate::{seed, workload::POOL};
+use crate::workload::POOL;
 
 #[test]
 fn a_half_created_or_half_removed_pool_can_be_removed_and_created_again() {

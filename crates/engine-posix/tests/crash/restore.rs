@@ -1,29 +1,16 @@
 //! A log that has lost its end at any byte, and a repair that is interrupted at every moment.
 
-use std::{path::Path, sync::Arc};
+use std::path::Path;
 
 use isotach_engine_posix::simulation::{Fault, Loss, Random, SimulatedDisk};
-use isotach_object::{
-    Container, ContainerOptions, Error, KeyValue, ObjectClass, ObjectId, ObjectType, Part, Pool, PoolUri,
-    SetAside, Verified, Verify,
-};
+use isotach_needs::{number, seed};
+use isotach_object::{Error, Part, SetAside};
 
-use crate::{number, seed};
+use crate::place::{Place, label, values};
 
+const POOL: &str = "posix:/pool?checkpoint=1024";
 const KEYS: u64 = 60;
 const LOG: &str = "/pool/containers/c/log.0000000000000001";
-
-fn pool(disk: &SimulatedDisk) -> Arc<dyn Pool> {
-    let uri: PoolUri = "posix:/pool?checkpoint=1024".parse().unwrap();
-    if disk.files().is_empty() {
-        disk.engine().create_pool(&uri).unwrap();
-    }
-    disk.engine().open_pool(&uri).unwrap()
-}
-
-fn object(container: &dyn Container) -> KeyValue<'_> {
-    KeyValue::new(container, ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1)).unwrap()
-}
 
 /// Keys that sort like their numbers.
 fn name(key: u64) -> String {
@@ -35,19 +22,19 @@ fn value(key: u64) -> Vec<u8> {
     vec![key as u8; if key.is_multiple_of(3) { 20_000 } else { 50 }]
 }
 
-fn write(pool: &dyn Pool, keys: std::ops::Range<u64>) {
-    let container = pool.open_container(&"c".parse().unwrap()).unwrap();
+fn write(place: &Place, keys: std::ops::Range<u64>) {
+    let container = place.open();
     for key in keys {
-        object(&*container).put(name(key).as_bytes(), &value(key)).unwrap();
+        values(&*container).put(name(key).as_bytes(), &value(key)).unwrap();
         container.flush().unwrap();
     }
 }
 
 /// The number of keys, which are the first ones with their values. Returns the error of opening.
-fn keys(pool: &dyn Pool) -> Result<u64, Error> {
-    let container = pool.open_container(&"c".parse().unwrap())?;
+fn keys(place: &Place) -> Result<u64, Error> {
+    let container = place.pool.open_container(&label())?;
     let mut found = 0u64;
-    object(&*container).for_each(|key, there| {
+    values(&*container).for_each(|key, there| {
         assert!(key == name(found).as_bytes() && there == value(found), "key {found}");
         found += 1;
         Ok::<(), Error>(())
@@ -55,37 +42,31 @@ fn keys(pool: &dyn Pool) -> Result<u64, Error> {
     Ok(found)
 }
 
-fn verify(pool: &dyn Pool) -> Verified {
-    let how = Verify { data: true, threads: 1 };
-    pool.maintenance().unwrap().verify(&"c".parse().unwrap(), how, &|_, _| ()).unwrap()
-}
-
-fn repair(pool: &dyn Pool) {
-    try_repair(pool, || ()).unwrap();
+fn repair(place: &Place) {
+    try_repair(place, || ()).unwrap();
 }
 
 /// Calls `begin` before the repair.
-fn try_repair(pool: &dyn Pool, begin: impl FnOnce()) -> Result<SetAside, Error> {
-    let findings = verify(pool).findings;
+fn try_repair(place: &Place, begin: impl FnOnce()) -> Result<SetAside, Error> {
+    let findings = place.verify().findings;
     begin();
-    pool.maintenance().unwrap().quarantine(&"c".parse().unwrap(), &findings, "note")
+    place.pool.maintenance()?.quarantine(&label(), &findings, "note")
 }
 
 /// A disk on which [`KEYS`] keys were flushed one by one.
 fn written() -> SimulatedDisk {
-    let disk = SimulatedDisk::new();
-    pool(&disk).create_container(&"c".parse().unwrap(), &ContainerOptions::default()).unwrap();
-    write(&*pool(&disk), 0..KEYS);
-    disk
+    let place = Place::new(POOL);
+    write(&place, 0..KEYS);
+    place.disk
 }
 
-fn assert_restored(pool: &dyn Pool, what: &str) -> u64 {
-    let verified = verify(pool);
+fn assert_restored(place: &Place, what: &str) -> u64 {
+    let verified = place.verify();
     assert!(verified.is_sound(), "{what}: {:?}", verified.findings);
-    let found = keys(pool).unwrap_or_else(|error| panic!("{what}: {error}"));
-    write(pool, found..found + 20);
-    assert_eq!(keys(pool).unwrap(), found + 20, "{what}");
-    assert!(verify(pool).is_sound(), "{what}");
+    let found = keys(place).unwrap_or_else(|error| panic!("{what}: {error}"));
+    write(place, found..found + 20);
+    assert_eq!(keys(place).unwrap(), found + 20, "{what}");
+    assert!(place.verify().is_sound(), "{what}");
     found
 }
 
@@ -98,13 +79,13 @@ fn a_log_cut_at_any_byte_is_refused_and_repaired_from_runs() {
     let mut least = KEYS;
     for at in [0, 1, 63, 64, 65, length - 1].into_iter().chain((0..tries).map(|_| random.below(length))) {
         let what = format!("cut at {at} of {length}");
-        let pool = pool(&disk.with_cut(Path::new(LOG), at));
-        let refused = keys(&*pool).expect_err(&what);
+        let place = Place::on(disk.with_cut(Path::new(LOG), at), POOL);
+        let refused = keys(&place).expect_err(&what);
         assert_eq!(refused.code(), "corrupt", "{what}: {refused}");
-        let findings = verify(&*pool).findings;
+        let findings = place.verify().findings;
         assert!(findings.iter().any(|finding| finding.part == Part::End), "{what}: {findings:?}");
-        repair(&*pool);
-        least = least.min(assert_restored(&*pool, &what));
+        repair(&place);
+        least = least.min(assert_restored(&place, &what));
     }
     assert!(least >= KEYS - 20, "runs know of all but the last few keys, and {least} were left");
 }
@@ -115,17 +96,17 @@ fn an_interrupted_repair_of_a_cut_log_is_completed_by_the_next_one() {
     for at in [64, 700, 3000] {
         let disk = whole.with_cut(Path::new(LOG), at);
         let before = disk.changes();
-        repair(&*pool(&disk));
-        let expected = keys(&*pool(&disk)).unwrap();
+        repair(&Place::on(disk.clone(), POOL));
+        let expected = keys(&Place::on(disk.clone(), POOL)).unwrap();
         for changes in before..=disk.changes() {
             for loss in [Loss::All, Loss::Nothing, Loss::LastTorn(7), Loss::Seeded(changes as u64)] {
                 let what = format!("cut at {at}, power failed after {changes} changes, {loss:?}");
-                let pool = pool(&disk.after_crash(changes, loss));
-                if let Err(error) = keys(&*pool) {
+                let place = Place::on(disk.after_crash(changes, loss), POOL);
+                if let Err(error) = keys(&place) {
                     assert_eq!(error.code(), "corrupt", "{what}: {error}");
-                    repair(&*pool);
+                    repair(&place);
                 }
-                assert_eq!(assert_restored(&*pool, &what), expected, "{what}");
+                assert_eq!(assert_restored(&place, &what), expected, "{what}");
             }
         }
     }
@@ -135,7 +116,7 @@ fn an_interrupted_repair_of_a_cut_log_is_completed_by_the_next_one() {
 fn with_a_lost_value() -> (SimulatedDisk, Vec<u8>) {
     let disk = written();
     let length = disk.files().iter().find(|(path, _)| path.ends_with(LOG)).unwrap().1;
-    write(&*pool(&disk), KEYS..KEYS + 1);
+    write(&Place::on(disk.clone(), POOL), KEYS..KEYS + 1);
     (disk.with_cut(Path::new(LOG), length), value(KEYS))
 }
 
@@ -150,19 +131,19 @@ fn unnamed_bytes_survive_a_purge_after_a_repair_with_any_error() {
     let (whole, lost) = with_a_lost_value();
     let of_repair = whole.copy();
     let mut first = 0;
-    try_repair(&*pool(&of_repair), || first = of_repair.calls()).unwrap();
+    try_repair(&Place::on(of_repair.clone(), POOL), || first = of_repair.calls()).unwrap();
     for call in 0..of_repair.calls() - first {
         let disk = whole.copy();
-        let pool = pool(&disk);
+        let place = Place::on(disk.clone(), POOL);
         let fail = || disk.set_fault(Some(Fault::Broken(disk.calls() + call)));
-        let repaired = try_repair(&*pool, fail);
+        let repaired = try_repair(&place, fail);
         disk.set_fault(None);
-        if keys(&*pool).is_err() {
-            repair(&*pool);
+        if keys(&place).is_err() {
+            repair(&place);
         }
         let what = format!("call {call}: {repaired:?}");
-        assert_eq!(keys(&*pool).expect(&what), KEYS, "{what}");
-        pool.maintenance().unwrap().purge(&"c".parse().unwrap(), true).expect(&what);
+        assert_eq!(keys(&place).expect(&what), KEYS, "{what}");
+        place.try_purge(true).expect(&what);
         assert!(has_bytes(&disk, &lost), "{what}");
     }
 }
@@ -171,10 +152,10 @@ fn unnamed_bytes_survive_a_purge_after_a_repair_with_any_error() {
 fn a_cut_log_is_repaired_on_a_full_disk() {
     let (disk, lost) = with_a_lost_value();
     disk.set_free(Some(0));
-    let pool = pool(&disk);
-    let restored = try_repair(&*pool, || ()).unwrap().restored.unwrap();
+    let place = Place::on(disk.clone(), POOL);
+    let restored = try_repair(&place, || ()).unwrap().restored.unwrap();
     assert_eq!(restored.unnamed.iter().map(|unnamed| unnamed.length).sum::<u64>(), lost.len() as u64);
-    assert_eq!(keys(&*pool).unwrap(), KEYS);
-    pool.maintenance().unwrap().purge(&"c".parse().unwrap(), true).unwrap();
+    assert_eq!(keys(&place).unwrap(), KEYS);
+    place.try_purge(true).unwrap();
     assert!(has_bytes(&disk, &lost));
 }

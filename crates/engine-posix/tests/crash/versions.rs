@@ -1,17 +1,14 @@
 //! Numbered transactions of two handles, with a power failure at every moment: finished ones are committed, versions are complete and in
 //! order, and later handles continue.
 
-use std::sync::Arc;
-
 use isotach_engine_posix::simulation::{Loss, SimulatedDisk};
 use isotach_object::{
-    Array, Cell, Container, ContainerOptions, Error, KeyValue, ObjectClass, ObjectId, ObjectType, Outcome,
-    Update, Verify, Versions,
+    Array, Cell, Container, Error, ObjectClass, ObjectId, ObjectType, Outcome, Update, Versions,
 };
 
 use crate::{
-    check::open_on,
-    workload::{POOL, index},
+    place::{Place, index, values},
+    workload::POOL,
 };
 
 /// Version numbers. One is aborted.
@@ -51,7 +48,7 @@ fn version(container: &dyn Container) -> u64 {
     let version = versions(container).version().unwrap();
     let expected = (version > 0).then_some(version as u8);
     for participant in 0..PARTICIPANTS {
-        let found = KeyValue::new(container, index()).unwrap().get(&[participant as u8]).unwrap();
+        let found = values(container).get(&[participant as u8]).unwrap();
         assert_eq!(found, expected.map(|byte| vec![byte; 3000]), "version {version}");
     }
     let found = Array::new(container, array()).unwrap().read(0, usize::MAX).unwrap();
@@ -64,27 +61,22 @@ fn version(container: &dyn Container) -> u64 {
 type Promise = (usize, u64, Option<u32>);
 
 fn record(uri: &str) -> (SimulatedDisk, Vec<Promise>) {
-    let disk = SimulatedDisk::new();
-    let uri = uri.parse().unwrap();
-    disk.engine().create_pool(&uri).unwrap();
-    let pool = disk.engine().open_pool(&uri).unwrap();
-    pool.create_container(&"c".parse().unwrap(), &ContainerOptions::default()).unwrap();
-    let handles: [Arc<dyn Container>; 2] =
-        [(); 2].map(|()| pool.open_container(&"c".parse().unwrap()).unwrap());
-    let mut promises = vec![(disk.changes(), 0, None)];
+    let place = Place::new(uri);
+    let handles = [place.open(), place.open()];
+    let mut promises = vec![(place.disk.changes(), 0, None)];
     for (step, (number, participant)) in ORDER.into_iter().enumerate() {
         if step == 3 {
             versions(&*handles[0]).abort(ABORTED).unwrap();
-            promises.push((disk.changes(), ABORTED, None));
+            promises.push((place.disk.changes(), ABORTED, None));
         }
         if step == 4 {
-            pool.maintenance().unwrap().purge(&"c".parse().unwrap(), true).unwrap();
+            place.purge();
         }
         write(&*handles[participant as usize], number, participant).unwrap();
-        promises.push((disk.changes(), number, Some(participant)));
+        promises.push((place.disk.changes(), number, Some(participant)));
     }
     assert_eq!(version(&*handles[0]), NUMBERS);
-    (disk, promises)
+    (place.disk, promises)
 }
 
 fn check(whole: &SimulatedDisk, promises: &[Promise], changes: usize, loss: Loss) {
@@ -93,18 +85,14 @@ fn check(whole: &SimulatedDisk, promises: &[Promise], changes: usize, loss: Loss
     if kept.is_empty() {
         return;
     }
-    let disk = whole.after_crash(changes, loss);
-    let pool = disk.engine().open_pool(&POOL.parse().unwrap()).unwrap();
-    let how = Verify { data: true, threads: 1 };
-    let verified = pool.maintenance().unwrap().verify(&"c".parse().unwrap(), how, &|_, _| ()).unwrap();
+    let place = Place::on(whole.after_crash(changes, loss), POOL);
+    let verified = place.verify();
     assert!(verified.is_sound(), "{what}: {verified:?}");
-    let container = open_on(&disk);
+    let container = place.open();
     let found = version(&*container);
-    let finished = |number: u64| {
-        (0..PARTICIPANTS)
-            .all(|participant| kept.iter().any(|(_, kept, by)| (*kept, *by) == (number, Some(participant))))
-    };
-    let aborted = |number: u64| kept.iter().any(|(_, kept, by)| (*kept, *by) == (number, None));
+    let is_kept = |number, by| kept.iter().any(|(_, kept, who)| (*kept, *who) == (number, by));
+    let finished = |number: u64| (0..PARTICIPANTS).all(|participant| is_kept(number, Some(participant)));
+    let aborted = |number: u64| is_kept(number, None);
     let settled =
         (1..=NUMBERS).take_while(|number| finished(*number) || aborted(*number)).last().unwrap_or(0);
     let promised = (1..=settled).rfind(|number| finished(*number)).unwrap_or(0);
@@ -114,7 +102,7 @@ fn check(whole: &SimulatedDisk, promises: &[Promise], changes: usize, loss: Loss
     for (number, participant) in ORDER {
         match write(&*container, number, participant) {
             Ok(()) => {
-                let again = kept.iter().any(|(_, kept, by)| (*kept, *by) == (number, Some(participant)));
+                let again = is_kept(number, Some(participant));
                 assert!(!again, "{what}: participant {participant} of {number} had finished");
             }
             // It has finished, or all have.
@@ -125,8 +113,8 @@ fn check(whole: &SimulatedDisk, promises: &[Promise], changes: usize, loss: Loss
         version(&*container);
     }
     assert_eq!(version(&*container), NUMBERS, "{what}");
-    pool.maintenance().unwrap().purge(&"c".parse().unwrap(), true).unwrap();
-    let container = open_on(&disk);
+    place.purge();
+    let container = place.open();
     assert_eq!(version(&*container), NUMBERS, "{what}");
     let outcome = versions(&*container).wait(ABORTED, std::time::Duration::ZERO).unwrap();
     assert_eq!(outcome, Some(Outcome::Aborted), "{what}");

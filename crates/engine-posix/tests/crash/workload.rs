@@ -9,9 +9,11 @@ use std::{
 
 use isotach_engine_posix::simulation::{Random, SimulatedDisk};
 use isotach_object::{
-    Array, Cell, Container, ContainerOptions, KeyValue, Label, ObjectClass, ObjectId, ObjectType, Pool,
-    PoolUri, Precondition, Snapshot, Transaction, Update,
+    Array, Cell, Container, Label, ObjectClass, ObjectId, ObjectType, Precondition, Snapshot, Transaction,
+    Update,
 };
+
+use crate::place::{Place, index, snapshots, values};
 
 /// Checkpoints every few frames, so that runs are written and merged all the time, and staged transactions of several segments.
 pub(crate) const POOL: &str = "posix:/pool?checkpoint=1024&segment=256";
@@ -53,11 +55,6 @@ impl Step {
             Self::Destroy(id) => drop(contents.arrays.remove(&id)),
         }
     }
-}
-
-/// The key-value object of the workload.
-pub(crate) fn index() -> ObjectId {
-    ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1)
 }
 
 /// A point of the visible history.
@@ -133,14 +130,9 @@ impl History {
     }
 }
 
-/// Opens the container of the workload.
-pub(crate) fn open(pool: &dyn Pool) -> Arc<dyn Container> {
-    pool.open_container(&"c".parse().unwrap()).unwrap()
-}
-
 struct Work {
     history: History,
-    pool: Arc<dyn Pool>,
+    place: Place,
     random: Random,
     handles: [Arc<dyn Container>; 2],
     /// The factor by which arrays are shorter.
@@ -153,15 +145,11 @@ struct Work {
 
 impl Work {
     fn new(seed: u64, uri: &str, shrink: usize) -> Self {
-        let disk = SimulatedDisk::new();
-        let uri: PoolUri = uri.parse().unwrap();
-        disk.engine().create_pool(&uri).unwrap();
-        let pool = disk.engine().open_pool(&uri).unwrap();
-        pool.create_container(&"c".parse().unwrap(), &ContainerOptions::default()).unwrap();
-        let handles = [open(&*pool), open(&*pool)];
+        let place = Place::new(uri);
+        let (handles, disk) = ([place.open(), place.open()], place.disk.clone());
         let history = History { seed, made: disk.changes(), disk, frames: Vec::new(), flushed: Vec::new() };
         let gathered = [Vec::new(), Vec::new()];
-        Self { history, pool, random: Random(seed), handles, shrink, gathered, own: [0; 2] }
+        Self { history, place, random: Random(seed), handles, shrink, gathered, own: [0; 2] }
     }
 
     fn operation(&mut self, at: usize) {
@@ -179,7 +167,7 @@ impl Work {
             15 => {
                 // A reader first publishes what it has gathered.
                 self.publish(at);
-                KeyValue::new(&*self.handles[at], index()).unwrap().get(&key).unwrap();
+                values(&*self.handles[at]).get(&key).unwrap();
             }
             _ => self.flush(at),
         }
@@ -207,12 +195,8 @@ impl Work {
     /// Moves what a handle has gathered to the log.
     fn publish(&mut self, at: usize) {
         let steps = std::mem::take(&mut self.gathered[at]);
-        self.frame(at, &steps);
-    }
-
-    fn frame(&mut self, at: usize, steps: &[Step]) {
         if !steps.is_empty() {
-            self.decided(at, self.history.disk.changes(), steps);
+            self.decided(at, self.history.disk.changes(), &steps);
         }
     }
 
@@ -295,9 +279,9 @@ impl Work {
         let changes = self.history.disk.changes();
         let mut after = self.newest();
         if after.snapshots.remove(&name).is_some() {
-            self.handles[at].snapshots().unwrap().destroy(&name).unwrap();
+            snapshots(&*self.handles[at]).destroy(&name).unwrap();
         } else {
-            self.handles[at].snapshots().unwrap().create(&name).unwrap();
+            snapshots(&*self.handles[at]).create(&name).unwrap();
             let past = Contents { snapshots: BTreeMap::new(), ..self.newest() };
             after.snapshots.insert(name, Arc::new(past));
         }
@@ -312,8 +296,8 @@ impl Work {
         self.publish(0);
         self.gather(0, unnamed.map(|id| Step::Destroy(*id)).collect());
         (0..2).for_each(|at| self.flush(at));
-        self.handles = [open(&*self.pool), open(&*self.pool)];
-        let purged = self.pool.maintenance().unwrap().purge(&"c".parse().unwrap(), true).unwrap();
+        self.handles = [self.place.open(), self.place.open()];
+        let purged = self.place.purge();
         assert!(purged.freed > 0 || purged.held > 0 || !newest.snapshots.is_empty(), "{purged:?}");
         self.history.flushed.push((self.history.disk.changes(), self.history.frames.len()));
     }
@@ -322,8 +306,8 @@ impl Work {
 /// The contents of a container and of its snapshots.
 pub(crate) fn contents(container: &dyn Container) -> isotach_object::Result<Contents> {
     let mut all = present(container)?;
-    for Snapshot { name, .. } in container.snapshots().unwrap().list()? {
-        let past = present(&*container.snapshots().unwrap().open(&name)?)?;
+    for Snapshot { name, .. } in snapshots(container).list()? {
+        let past = present(&*snapshots(container).open(&name)?)?;
         all.snapshots.insert(name, Arc::new(past));
     }
     Ok(all)
@@ -331,7 +315,7 @@ pub(crate) fn contents(container: &dyn Container) -> isotach_object::Result<Cont
 
 fn present(container: &dyn Container) -> isotach_object::Result<Contents> {
     let mut contents = Contents::default();
-    KeyValue::new(container, index())?.for_each(|key, value| {
+    values(container).for_each(|key, value| {
         contents.values.insert(key.to_vec(), value.into());
         Ok::<(), isotach_object::Error>(())
     })?;

@@ -40,36 +40,23 @@ fn field(number: u64) -> ObjectId {
 fn perform(folder: &Path, what: &[&str]) -> Result<()> {
     let pool = Posix.open_pool(&uri(folder))?;
     let open = || pool.open_container(&label());
+    let create = |rights| pool.create_container(&label(), &ContainerOptions::with_rights(rights));
+    let change = |change| pool.access_control()?.set_rights(&label(), &change).map(drop);
     match what {
-        ["create"] => pool.create_container(&label(), &ContainerOptions::default()),
-        ["create", acl] => pool.create_container(&label(), &ContainerOptions::with_rights(with_acl(acl)?)),
-        ["inherit", from] => {
-            let rights = pool.access_control()?.rights(&from.parse()?)?;
-            pool.create_container(&label(), &ContainerOptions::with_rights(NewRights::Inherited(rights)))
-        }
+        ["create"] => create(NewRights::default()),
+        ["create", acl] => create(NewRights::Asked(acl_change(acl.parse()?))),
+        ["inherit", from] => create(NewRights::Inherited(pool.access_control()?.rights(&from.parse()?)?)),
         ["read"] => read(&*open()?),
         ["write"] => write(&*open()?, 0),
         ["delete"] => pool.destroy_container(&label()),
-        ["administer"] => {
-            let acl = pool.access_control()?.rights(&label())?.acl;
-            pool.access_control()?
-                .set_rights(&label(), &RightsChange { acl: Some(acl), ..RightsChange::default() })
-                .map(drop)
-        }
-        ["set-acl", acl] => {
-            let change = RightsChange { acl: Some(acl.parse()?), ..RightsChange::default() };
-            pool.access_control()?.set_rights(&label(), &change).map(drop)
-        }
+        ["administer"] => change(acl_change(pool.access_control()?.rights(&label())?.acl)),
+        ["set-acl", acl] => change(acl_change(acl.parse()?)),
         ["set-owner", owner] => {
-            let change = RightsChange { owner: Some((*owner).to_owned()), ..RightsChange::default() };
-            pool.access_control()?.set_rights(&label(), &change).map(drop)
+            change(RightsChange { owner: Some((*owner).to_owned()), ..RightsChange::default() })
         }
         ["verify"] => {
-            let verified = pool.maintenance().unwrap().verify(
-                &label(),
-                Verify { data: true, threads: 1 },
-                &|_, _| (),
-            )?;
+            let how = Verify { data: true, threads: 1 };
+            let verified = pool.maintenance().unwrap().verify(&label(), how, &|_, _| ())?;
             assert_eq!(verified.findings, []);
             Ok(())
         }
@@ -79,9 +66,8 @@ fn perform(folder: &Path, what: &[&str]) -> Result<()> {
     }
 }
 
-fn with_acl(acl: &str) -> Result<NewRights> {
-    let acl: Acl = acl.parse()?;
-    Ok(NewRights::Asked(RightsChange { acl: Some(acl), ..RightsChange::default() }))
+fn acl_change(acl: Acl) -> RightsChange {
+    RightsChange { acl: Some(acl), ..RightsChange::default() }
 }
 
 fn read(container: &dyn Container) -> Result<()> {

@@ -19,7 +19,7 @@ use std::{
 
 use isotach_engine_posix::Posix;
 use isotach_needs::{Need, skip};
-use isotach_object::{Engine, Label, Pool, PoolUri};
+use isotach_object::{Engine, Label, Pool, PoolUri, Rights};
 
 /// A user, by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +95,18 @@ impl SharedPool {
     /// Performs an action that must succeed.
     fn must(&self, who: User, what: &[&str]) {
         assert_eq!(self.act(who, what), "ok", "{what:?} by {who:?}");
+    }
+
+    /// Performs actions that must be refused.
+    fn refuses(&self, actions: &[(User, &str)]) {
+        for (who, what) in actions {
+            let came = self.act(*who, &[what]);
+            assert!(came.starts_with("permission-denied: "), "{what} by {who:?}: {came}");
+        }
+    }
+
+    fn rights(&self) -> Rights {
+        self.pool().access_control().unwrap().rights(&label()).unwrap()
     }
 }
 

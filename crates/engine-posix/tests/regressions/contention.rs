@@ -6,10 +6,10 @@ use std::{
 };
 
 use isotach_object::{
-    Cell, Container, Error, KeyValue, ObjectClass, ObjectId, ObjectType, Precondition, Transaction, Update,
+    Container, Error, KeyValue, ObjectClass, ObjectId, ObjectType, Precondition, Transaction, Update,
 };
 
-use crate::{Store, assert_holds, entries, key, object};
+use crate::{Store, assert_holds, entries, entry, key};
 
 const COMMITTERS: usize = 2;
 const CHECKPOINTERS: u64 = 3;
@@ -18,7 +18,7 @@ const KEYS: u64 = 1000;
 /// Puts a key if it is absent. Returns whether this counted.
 fn put_first(container: &dyn Container, number: u64) -> bool {
     let (key, value) = (key(number), number.to_le_bytes());
-    let cell = Cell::kv(object(ObjectType::KeyValue), &key);
+    let cell = entry(&key);
     let update = Update::Put { cell, value: &value };
     match container.commit(&Transaction::new().require(Precondition::Absent(cell)).update(update)) {
         Ok(_) => true,

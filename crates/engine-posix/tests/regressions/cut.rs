@@ -2,17 +2,17 @@
 
 use std::{
     fs,
+    path::PathBuf,
     sync::atomic::{AtomicBool, Ordering},
     thread,
 };
 
 use isotach_object::{Part, Restored, SetAside, Unnamed};
 
-use crate::{ALL, QUICK, Store, assert_holds, entries, key, put_frames};
+use crate::{ALL, QUICK, Store, assert_holds, change, entries, key, put, put_frames};
 
 fn cut(store: &Store, length: u64) {
-    let log = fs::OpenOptions::new().write(true).open(store.log()).unwrap();
-    log.set_len(length).unwrap();
+    change(&store.log(), |log| log.truncate(length as usize));
 }
 
 fn length(store: &Store) -> u64 {
@@ -21,15 +21,28 @@ fn length(store: &Store) -> u64 {
 
 /// A store whose log has lost its last entry, with the bytes still in the data file.
 fn with_a_lost_entry() -> Store {
-    let store = Store::new("");
-    put_frames(&*store.open(), 0..5);
+    let store = Store::holding("", 5);
     let kept = length(&store);
-    let container = store.open();
-    entries(&*container).put(&key(7), &[7; 30_000]).unwrap();
-    container.flush().unwrap();
-    drop(container);
+    put(&*store.open(), 7, &[7; 30_000]);
     cut(&store, kept);
     store
+}
+
+/// A store with runs whose log has lost most of its frames.
+fn with_a_cut_log() -> Store {
+    let store = Store::holding("?checkpoint=256", 40);
+    cut(&store, 500);
+    store
+}
+
+/// Checks that the entry is there which only runs still hold.
+#[track_caller]
+fn assert_runs_are_used(store: &Store) {
+    assert_eq!(entries(&*store.open()).get(&key(30)).unwrap().unwrap(), 30u64.to_le_bytes());
+}
+
+fn notes(store: &Store) -> PathBuf {
+    store.path().join("flushed")
 }
 
 fn parts(store: &Store) -> Vec<Part> {
@@ -66,8 +79,7 @@ fn open_readers_and_writers_notice_that_the_log_was_cut() {
 
 #[test]
 fn a_cut_log_is_noticed_with_sync_off() {
-    let store = Store::new("?sync=no");
-    put_frames(&*store.open(), 0..20);
+    let store = Store::holding("?sync=no", 20);
     cut(&store, length(&store) - 1);
     assert_eq!(store.pool.open_container(&store.label).unwrap_err().code(), "corrupt");
     assert_eq!(parts(&store), [Part::End]);
@@ -75,8 +87,7 @@ fn a_cut_log_is_noticed_with_sync_off() {
 
 #[test]
 fn a_log_replaced_by_an_older_copy_is_noticed() {
-    let store = Store::new("");
-    put_frames(&*store.open(), 0..10);
+    let store = Store::holding("", 10);
     let older = fs::read(store.log()).unwrap();
     put_frames(&*store.open(), 10..20);
     fs::write(store.log(), older).unwrap();
@@ -87,8 +98,7 @@ fn a_log_replaced_by_an_older_copy_is_noticed() {
 
 #[test]
 fn a_repair_rebuilds_a_missing_log_from_runs() {
-    let store = Store::new("?checkpoint=256");
-    put_frames(&*store.open(), 0..40);
+    let store = Store::holding("?checkpoint=256", 40);
     fs::remove_file(store.log()).unwrap();
     assert_eq!(parts(&store), [Part::End]);
     let restored = repair(&store).restored.unwrap();
@@ -116,24 +126,17 @@ fn bytes_of_a_lost_entry_are_reported_and_kept() {
 
 #[test]
 fn a_repair_keeps_bytes_of_entries_behind_the_last_run() {
-    let store = Store::new("?checkpoint=256");
-    put_frames(&*store.open(), 0..38);
-    let container = store.open();
-    entries(&*container).put(&key(38), &[8; 30_000]).unwrap();
-    container.flush().unwrap();
-    drop(container);
+    let store = Store::holding("?checkpoint=256", 38);
+    put(&*store.open(), 38, &[8; 30_000]);
     put_frames(&*store.open(), 39..45);
-    let container = store.open_with("");
-    entries(&*container).put(&key(99), &[9; 30_000]).unwrap();
-    container.flush().unwrap();
-    drop(container);
+    put(&*store.open_with(""), 99, &[9; 30_000]);
     cut(&store, 500);
     let reported = store.verify(QUICK).unnamed;
     assert_eq!(reported.len(), 1, "what runs name is brought back: {reported:?}");
     let restored = repair(&store).restored.unwrap();
     assert!(restored.lost > 0 && restored.unnamed.len() == 1, "{restored:?}");
     assert_eq!(kept(&restored), [9; 30_000]);
-    assert_eq!(entries(&*store.open()).get(&key(30)).unwrap(), Some(30u64.to_le_bytes().to_vec()));
+    assert_runs_are_used(&store);
 }
 
 #[test]
@@ -160,24 +163,21 @@ fn a_writer_notices_that_another_writers_flush_was_cut_off() {
 
 #[test]
 fn a_cut_log_with_cut_notes_is_repaired() {
-    let store = Store::new("?checkpoint=256");
-    put_frames(&*store.open(), 0..40);
-    cut(&store, 500);
-    let notes = store.path().join("flushed");
-    fs::OpenOptions::new().write(true).open(&notes).unwrap().set_len(100).unwrap();
+    let store = with_a_cut_log();
+    let notes = notes(&store);
+    change(&notes, |bytes| bytes.truncate(100));
     let damaged = fs::read(&notes).unwrap();
     let repaired = repair(&store);
     assert!(repaired.moved.len() > 1 && repaired.moved[0] == "flushed", "{repaired:?}");
     assert_eq!(fs::read(format!("{}/flushed", repaired.place)).unwrap(), damaged, "nothing was deleted");
     assert_eq!(fs::metadata(&notes).unwrap().len(), 4096, "the new notes stay");
     assert_eq!(parts(&store), []);
-    assert_eq!(entries(&*store.open()).get(&key(30)).unwrap(), Some(30u64.to_le_bytes().to_vec()));
+    assert_runs_are_used(&store);
 }
 
 #[test]
 fn unflushed_bytes_are_reported_and_are_not_damage() {
-    let store = Store::new("");
-    put_frames(&*store.open(), 0..5);
+    let store = Store::holding("", 5);
     let container = store.open();
     entries(&*container).put(&key(7), &[7; 300_000]).unwrap();
     let verify = || store.verify(QUICK);
@@ -190,12 +190,9 @@ fn unflushed_bytes_are_reported_and_are_not_damage() {
 
 #[test]
 fn damaged_notes_of_flushes_are_quarantined_and_replaced() {
-    let store = Store::new("");
-    put_frames(&*store.open(), 0..5);
-    let notes = store.path().join("flushed");
-    let mut bytes = fs::read(&notes).unwrap();
-    bytes[2000] ^= 4;
-    fs::write(&notes, bytes).unwrap();
+    let store = Store::holding("", 5);
+    let notes = notes(&store);
+    change(&notes, |bytes| bytes[2000] ^= 4);
     assert_holds(&*store.open(), 0..5, "with a damaged note");
     assert_eq!(parts(&store), [Part::Derived]);
     assert_eq!(repair(&store).moved, ["flushed"]);
@@ -207,9 +204,8 @@ fn damaged_notes_of_flushes_are_quarantined_and_replaced() {
 
 #[test]
 fn a_repair_replaces_missing_notes_of_flushes() {
-    let store = Store::new("");
-    put_frames(&*store.open(), 0..5);
-    let notes = store.path().join("flushed");
+    let store = Store::holding("", 5);
+    let notes = notes(&store);
     fs::remove_file(&notes).unwrap();
     assert_holds(&*store.open(), 0..5, "without notes");
     assert_eq!(parts(&store), [Part::Derived]);
@@ -221,13 +217,12 @@ fn a_repair_replaces_missing_notes_of_flushes() {
 
 #[test]
 fn a_repair_keeps_the_sound_notes_beside_a_damaged_one() {
-    let store = Store::new("");
-    put_frames(&*store.open(), 0..5);
-    let notes = store.path().join("flushed");
-    let mut bytes = fs::read(&notes).unwrap();
-    let unused = (1..128).find(|slot| bytes[slot * 32..][..32] == [0; 32]).unwrap();
-    bytes[unused * 32] = 4;
-    fs::write(&notes, bytes).unwrap();
+    let store = Store::holding("", 5);
+    let notes = notes(&store);
+    change(&notes, |bytes| {
+        let unused = (1..128).find(|slot| bytes[slot * 32..][..32] == [0; 32]).unwrap();
+        bytes[unused * 32] = 4;
+    });
     assert_eq!(repair(&store).moved, ["flushed"]);
     cut(&store, length(&store) - 1);
     assert_eq!(parts(&store), [Part::End], "what was flushed before the repair is protected");
@@ -235,24 +230,20 @@ fn a_repair_keeps_the_sound_notes_beside_a_damaged_one() {
 
 #[test]
 fn a_cut_log_without_notes_is_repaired() {
-    let store = Store::new("?checkpoint=256");
-    put_frames(&*store.open(), 0..40);
-    cut(&store, 500);
-    fs::remove_file(store.path().join("flushed")).unwrap();
+    let store = with_a_cut_log();
+    fs::remove_file(notes(&store)).unwrap();
     let found = parts(&store);
     assert!(found.contains(&Part::End), "the runs say that the log was longer: {found:?}");
     assert!(repair(&store).restored.is_some());
     assert_eq!(parts(&store), []);
-    assert_eq!(entries(&*store.open()).get(&key(30)).unwrap(), Some(30u64.to_le_bytes().to_vec()));
+    assert_runs_are_used(&store);
 }
 
 #[test]
 fn a_repair_keeps_the_bytes_of_a_living_writer_from_a_purge() {
-    let store = Store::new("?checkpoint=256");
-    put_frames(&*store.open(), 0..40);
+    let store = Store::holding("?checkpoint=256", 40);
     let alive = store.open_with("");
-    entries(&*alive).put(&key(99), &[9; 300_000]).unwrap();
-    alive.flush().unwrap();
+    put(&*alive, 99, &[9; 300_000]);
     cut(&store, 500);
     let verified = store.verify(QUICK);
     assert!(verified.unnamed.iter().any(|unnamed| unnamed.length == 300_000), "{:?}", verified.unnamed);
@@ -264,9 +255,7 @@ fn a_repair_keeps_the_bytes_of_a_living_writer_from_a_purge() {
 
 #[test]
 fn a_second_repair_of_a_log_changes_nothing() {
-    let store = Store::new("?checkpoint=256");
-    put_frames(&*store.open(), 0..40);
-    cut(&store, 500);
+    let store = with_a_cut_log();
     let findings = store.verify(QUICK).findings;
     let repair = || store.quarantine(&findings).restored;
     assert!(repair().is_some());
@@ -280,14 +269,12 @@ fn a_second_repair_of_a_log_changes_nothing() {
 
 #[test]
 fn the_next_flush_replaces_short_or_foreign_notes() {
-    let other = Store::new("");
-    put_frames(&*other.open(), 0..1);
-    let others = fs::read(other.path().join("flushed")).unwrap();
-    for notes in [Vec::new(), others] {
+    let others = fs::read(notes(&Store::holding("", 1))).unwrap();
+    for other in [Vec::new(), others] {
         let store = Store::new("");
         let alive = store.open();
         put_frames(&*alive, 0..5);
-        fs::write(store.path().join("flushed"), notes).unwrap();
+        fs::write(notes(&store), other).unwrap();
         put_frames(&*store.open(), 5..10);
         assert_eq!(parts(&store), []);
         put_frames(&*alive, 10..11);
@@ -305,8 +292,7 @@ fn a_copy_in_the_right_order_beside_writers_can_be_read() {
         scope.spawn(|| {
             let container = store.open();
             for number in (0..).take_while(|_| !stop.load(Ordering::Relaxed)) {
-                entries(&*container).put(&key(number), &[number as u8; 17_000]).unwrap();
-                container.flush().unwrap();
+                put(&*container, number, &[number as u8; 17_000]);
             }
         });
         for round in 0..20 {

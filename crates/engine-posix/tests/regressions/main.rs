@@ -18,16 +18,18 @@ mod verify;
 mod work;
 
 use std::{
+    collections::BTreeMap,
     fs,
-    path::PathBuf,
+    ops::Range,
+    path::{Path, PathBuf},
     sync::{Arc, mpsc},
     thread,
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use isotach_engine_posix::Posix;
 use isotach_object::{
-    Container, ContainerOptions, Engine, Finding, KeyValue, Label, Maintenance, ObjectClass, ObjectId,
+    Cell, Container, ContainerOptions, Engine, Finding, KeyValue, Label, Maintenance, ObjectClass, ObjectId,
     ObjectType, Pool, PoolUri, Purged, SetAside, Verified, Verify,
 };
 
@@ -78,6 +80,13 @@ impl Store {
         Self::in_folder(tempfile::tempdir().unwrap(), query)
     }
 
+    /// With the keys up to `count`, in one frame each.
+    fn holding(query: &str, count: u64) -> Self {
+        let store = Self::new(query);
+        put_frames(&*store.open(), 0..count);
+        store
+    }
+
     /// In memory where possible, so that checkpoints follow each other fast.
     fn in_memory(query: &str) -> Self {
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
@@ -97,6 +106,22 @@ impl Store {
         self.pool.open_container(&self.label).unwrap()
     }
 
+    /// Replaces the container by an empty one.
+    fn replace(&self) {
+        self.pool.destroy_container(&self.label).unwrap();
+        self.pool.create_container(&self.label, &ContainerOptions::default()).unwrap();
+    }
+
+    /// The spans of the container's runs.
+    fn spans(&self) -> Vec<Range<u64>> {
+        let number = |digits: &str| u64::from_str_radix(digits, 16).unwrap();
+        let span = |run: &PathBuf| {
+            let name = run.file_name().unwrap().to_str().unwrap();
+            number(&name[4..20])..number(&name[21..])
+        };
+        self.files("run.").iter().map(span).collect()
+    }
+
     /// The container's directory.
     fn path(&self) -> PathBuf {
         self.folder.path().join("pool/containers/c")
@@ -114,8 +139,40 @@ impl Store {
     }
 }
 
+/// Every file below a folder, with its bytes and modification time.
+fn tree(path: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(path).unwrap() {
+        let path = entry.unwrap().path();
+        let metadata = fs::metadata(&path).unwrap();
+        match metadata.is_dir() {
+            true => files.extend(tree(&path)),
+            false => {
+                drop(files.insert(path.clone(), (fs::read(path).unwrap(), metadata.modified().unwrap())))
+            }
+        }
+    }
+    files
+}
+
+/// Changes the bytes of a file.
+fn change(path: &Path, how: impl FnOnce(&mut Vec<u8>)) {
+    let mut bytes = fs::read(path).unwrap();
+    how(&mut bytes);
+    fs::write(path, bytes).unwrap();
+}
+
 fn object(otype: ObjectType) -> ObjectId {
     ObjectId::new(otype, ObjectClass::S1, 0, 1)
+}
+
+fn array(number: u64) -> ObjectId {
+    ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, number)
+}
+
+/// A cell of the key-value object of these tests.
+fn entry(key: &[u8]) -> Cell<'_> {
+    Cell::kv(object(ObjectType::KeyValue), key)
 }
 
 /// The key-value object of these tests.
@@ -128,16 +185,19 @@ fn key(number: u64) -> Vec<u8> {
     format!("key-{number:08}").into_bytes()
 }
 
+/// Puts a value and flushes it.
+fn put(container: &dyn Container, number: u64, value: &[u8]) {
+    entries(container).put(&key(number), value).unwrap();
+    container.flush().unwrap();
+}
+
 /// Puts keys in one frame each, so that checkpoints come in between.
-fn put_frames(container: &dyn Container, numbers: std::ops::Range<u64>) {
-    for number in numbers {
-        entries(container).put(&key(number), &number.to_le_bytes()).unwrap();
-        container.flush().unwrap();
-    }
+fn put_frames(container: &dyn Container, numbers: Range<u64>) {
+    numbers.for_each(|number| put(container, number, &number.to_le_bytes()));
 }
 
 /// Checks that the container holds these keys with their numbers, and no others.
-fn assert_holds(container: &dyn Container, numbers: std::ops::Range<u64>, what: &str) {
+fn assert_holds(container: &dyn Container, numbers: Range<u64>, what: &str) {
     let mut expected = numbers.clone();
     let each = |found: &[u8], value: &[u8]| {
         let number = expected.next().unwrap();

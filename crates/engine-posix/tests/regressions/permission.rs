@@ -5,13 +5,14 @@ use std::{
     os::unix::fs::{MetadataExt, PermissionsExt},
     path::Path,
     process::Command,
+    sync::Arc,
 };
 
 use isotach_engine_posix::Posix;
 use isotach_needs::{Need, skip};
-use isotach_object::{Array, Engine, ObjectType, PoolUri};
+use isotach_object::{Array, Container, Engine, ObjectType, PoolUri};
 
-use crate::{Store, assert_holds, entries, object, put_frames};
+use crate::{Store, assert_holds, change, entries, object, put_frames};
 
 const CHILD: &str = "ISOTACH_REGRESSION_POOL";
 const NOBODY: &str = "65534";
@@ -46,9 +47,12 @@ fn pool_of_parent() -> Option<PoolUri> {
     Some(format!("posix:{}?checkpoint=256", Path::new(&path).display()).parse().unwrap())
 }
 
+fn open(uri: &PoolUri) -> Arc<dyn Container> {
+    Posix.open_pool(uri).unwrap().open_container(&"c".parse().unwrap()).unwrap()
+}
+
 fn filled() -> Store {
-    let store = Store::new("?checkpoint=256");
-    put_frames(&*store.open(), 0..COUNT);
+    let store = Store::holding("?checkpoint=256", COUNT);
     Array::new(&*store.open(), object(ObjectType::Array)).unwrap().write(0, &[7; 1000]).unwrap();
     store
 }
@@ -64,7 +68,7 @@ fn a_read_only_container_refuses_updates_and_stays_readable() {
         permit(&store.path(), 0o755);
         return permit(&store.path().join("data"), 0o755);
     };
-    let container = Posix.open_pool(&uri).unwrap().open_container(&"c".parse().unwrap()).unwrap();
+    let container = open(&uri);
     for _ in 0..2 {
         let array = Array::new(&*container, object(ObjectType::Array)).unwrap();
         assert_eq!(entries(&*container).put(b"new", b"x").unwrap_err().code(), "permission-denied");
@@ -91,11 +95,10 @@ fn a_flush_succeeds_where_checkpoints_cannot_be_written() {
         }
         return;
     };
-    let open = || Posix.open_pool(&uri).unwrap().open_container(&"c".parse().unwrap()).unwrap();
-    let container = open();
+    let container = open(&uri);
     put_frames(&*container, COUNT..2 * COUNT);
     assert_holds(&*container, 0..2 * COUNT, "by the writer");
-    assert_holds(&*open(), 0..2 * COUNT, "by another");
+    assert_holds(&*open(&uri), 0..2 * COUNT, "by another");
 }
 
 /// Makes everything but the notes of flushes writable for all users, and gives the container's folder a mode.
@@ -113,16 +116,11 @@ fn notes_that_a_writer_may_not_change_are_replaced_with_their_contents() {
         let store = filled();
         permit_all_but_notes(&store, 0o777);
         as_another_user(&store, THIS);
-        let log = store.log();
-        let length = fs::metadata(&log).unwrap().len();
-        fs::OpenOptions::new().write(true).open(&log).unwrap().set_len(length - 1).unwrap();
+        change(&store.log(), |log| log.truncate(log.len() - 1));
         assert_eq!(store.pool.open_container(&store.label).unwrap_err().code(), "corrupt");
         return;
     };
-    put_frames(
-        &*Posix.open_pool(&uri).unwrap().open_container(&"c".parse().unwrap()).unwrap(),
-        COUNT..COUNT + 2,
-    );
+    put_frames(&*open(&uri), COUNT..COUNT + 2);
 }
 
 #[test]
@@ -141,7 +139,7 @@ fn a_writer_that_cannot_leave_notes_is_refused_before_it_appends() {
     {
         return;
     }
-    let container = Posix.open_pool(&uri).unwrap().open_container(&"c".parse().unwrap()).unwrap();
+    let container = open(&uri);
     assert_holds(&*container, 0..COUNT, "it is read");
     let refused = entries(&*container).put(b"new", b"value").and_then(|()| container.flush()).unwrap_err();
     assert_eq!(refused.code(), "permission-denied");

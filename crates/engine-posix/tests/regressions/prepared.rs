@@ -1,22 +1,18 @@
 //! Prepared transactions beside purges, damage, dead processes, and locks.
 
-use std::{fs, os::unix::fs::FileExt};
+use std::fs;
 
 use isotach_object::{
     Array, Cell, Container, Epoch, Label, ObjectClass, ObjectId, ObjectType, Precondition, Result,
     Transaction, Update, Verify, Versions,
 };
 
-use crate::{Store, entries, key, object};
+use crate::{Store, array, change, entries, entry, key};
 
 const LONG: usize = 400_000;
 
 fn name(text: &str) -> Label {
     text.parse().unwrap()
-}
-
-fn array(number: u64) -> ObjectId {
-    ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, number)
 }
 
 fn content(number: u64) -> Vec<u8> {
@@ -28,10 +24,9 @@ fn prepare(container: &dyn Container, stage: &str, number: u64, count: u64) {
     let mut staging = container.prepared_transactions().unwrap().begin_prepared().unwrap();
     let cell = Cell::array(array(number));
     staging.update(&[Update::Write { cell, offset: 0, data: &content(number) }]).unwrap();
-    for entry in 0..count {
-        let (key, value) = (key(number * 10_000 + entry), entry.to_le_bytes());
-        let cell = Cell::kv(object(ObjectType::KeyValue), &key);
-        staging.update(&[Update::Put { cell, value: &value }]).unwrap();
+    for at in 0..count {
+        let (key, value) = (key(number * 10_000 + at), at.to_le_bytes());
+        staging.update(&[Update::Put { cell: entry(&key), value: &value }]).unwrap();
     }
     staging.prepare(&name(stage), &[]).unwrap();
 }
@@ -139,19 +134,14 @@ fn a_damaged_prepared_segment_only_blocks_its_own_commit() {
     prepare(&*store.open(), "bad", 2, 300);
     let bad = store.data_files().into_iter().find(|path| !before.contains(path)).unwrap();
     assert_eq!(verify(&store, true), (2, Vec::new()));
-    let flip = |at: u64| {
-        let file = fs::File::options().read(true).write(true).open(&bad).unwrap();
-        let mut byte = [0];
-        file.read_exact_at(&mut byte, at).unwrap();
-        file.write_all_at(&[byte[0] ^ 1], at).unwrap();
-    };
+    let flip = |at: usize| change(&bad, |bytes| bytes[at] ^= 1);
     // The bulk bytes come first, then the segments.
     flip(100);
     let (_, findings) = verify(&store, true);
     assert!(findings.len() == 1 && findings[0].contains("key bad"), "{findings:?}");
     assert_eq!(verify(&store, false), (2, Vec::new()));
     flip(100);
-    flip(LONG as u64 + 100);
+    flip(LONG + 100);
     let (_, findings) = verify(&store, false);
     assert!(findings.len() == 1 && findings[0].contains("key bad"), "{findings:?}");
     let container = store.open();

@@ -10,29 +10,20 @@ use std::{
     thread,
 };
 
+use isotach_engine_posix::simulation::Random;
 use isotach_object::{
-    ArrayRead, Cell, Container, Error, Label, ObjectClass, ObjectId, ObjectType, Precondition, Transaction,
-    Update, extents_of,
+    ArrayRead, Cell, Container, Error, Label, ObjectClass, ObjectId, ObjectType, Part, Precondition,
+    Transaction, Update, extents_of,
 };
 
-use crate::{ALL, QUICK, Store, assert_holds, entries, key, put_frames};
+use crate::{ALL, QUICK, Store, array, assert_holds, change, entries, entry, key, put, put_frames, tree};
 
 const SIZE: usize = 200_000;
 
-fn array(number: u64) -> ObjectId {
-    ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, number)
-}
-
 /// The bytes of array `number` in a round of writing.
 fn content(number: u64, round: u64) -> Vec<u8> {
-    let mut state = (number << 32 | round).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
-    };
-    let mut bytes: Vec<u8> = (0..SIZE / 8).flat_map(|_| next().to_le_bytes()).collect();
+    let mut random = Random(number << 32 | round);
+    let mut bytes: Vec<u8> = (0..SIZE / 8).flat_map(|_| random.number().to_le_bytes()).collect();
     bytes[..8].copy_from_slice(&round.to_le_bytes());
     bytes
 }
@@ -47,6 +38,18 @@ fn write(container: &dyn Container, numbers: impl Iterator<Item = u64>, round: u
         container.commit(&transaction).unwrap();
     }
     container.flush().unwrap();
+}
+
+/// Writes arrays some times over, and much log.
+fn fill(store: &Store, numbers: std::ops::Range<u64>, rounds: u64) {
+    (0..rounds).for_each(|round| write(&*store.open(), numbers.clone(), round));
+    grow_log(&*store.open());
+}
+
+/// Checks that the arrays up to `count` have the bytes of this round.
+#[track_caller]
+fn assert_round(container: &dyn Container, count: u64, round: u64) {
+    (0..count).for_each(|number| assert_eq!(round_of(container, number), round));
 }
 
 /// The round whose bytes an array has.
@@ -75,39 +78,18 @@ fn du(path: &Path) -> u64 {
 
 /// Writes enough log for a part of it to be purged.
 fn grow_log(container: &dyn Container) {
-    for number in 0..400 {
-        entries(container).put(&key(number), &vec![7; 10_000]).unwrap();
-        container.flush().unwrap();
-    }
+    (0..400).for_each(|number| put(container, number, &[7; 10_000]));
     for number in 0..400 {
         entries(container).put(&key(number), &number.to_le_bytes()).unwrap();
     }
     container.flush().unwrap();
 }
 
-/// Every file below a folder, with its bytes and modification time.
-fn tree(path: &Path) -> Vec<(std::path::PathBuf, Vec<u8>, std::time::SystemTime)> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(path).unwrap() {
-        let path = entry.unwrap().path();
-        let metadata = fs::metadata(&path).unwrap();
-        match metadata.is_dir() {
-            true => files.extend(tree(&path)),
-            false => files.push((path.clone(), fs::read(&path).unwrap(), metadata.modified().unwrap())),
-        }
-    }
-    files.sort();
-    files
-}
-
 #[test]
 fn a_dry_purge_writes_nothing() {
     // Without runs of what the purge reads.
     let store = Store::new("?checkpoint=1099511627776");
-    for round in 0..10 {
-        write(&*store.open(), 0..20, round);
-    }
-    grow_log(&*store.open());
+    fill(&store, 0..20, 10);
     let before = tree(&store.path());
     let reported = store.maintenance().purge(&store.label, false).unwrap();
     assert!(tree(&store.path()) == before);
@@ -118,10 +100,7 @@ fn a_dry_purge_writes_nothing() {
 #[test]
 fn a_purge_frees_what_a_dry_one_reports_and_keeps_the_rest() {
     let store = Store::new("");
-    for round in 0..10 {
-        write(&*store.open(), 0..20, round);
-    }
-    grow_log(&*store.open());
+    fill(&store, 0..20, 10);
     let reader = store.open();
     let lent = reader.lent_reads().unwrap().lend(Cell::array(array(3)), 0, u64::MAX).unwrap();
     let before = du(&store.path());
@@ -137,7 +116,7 @@ fn a_purge_frees_what_a_dry_one_reports_and_keeps_the_rest() {
     }
     assert_eq!((reported.held, purged.held, purged.history_stays), (0, 0, false));
     for container in [&reader, &store.open()] {
-        (0..20).for_each(|number| assert_eq!(round_of(&**container, number), 9));
+        assert_round(&**container, 20, 9);
         assert_holds(&**container, 0..400, "after the purge");
     }
     assert!(*lent == content(3, 9)[..], "what was lent stays");
@@ -145,7 +124,7 @@ fn a_purge_frees_what_a_dry_one_reports_and_keeps_the_rest() {
     assert_eq!(store.purge().freed, 0);
     write(&*store.open(), 0..20, 10);
     store.purge();
-    (0..20).for_each(|number| assert_eq!(round_of(&*reader, number), 10));
+    assert_round(&*reader, 20, 10);
     assert_eq!(store.verify(ALL).findings, []);
 }
 
@@ -184,8 +163,7 @@ fn a_purge_moves_values_records_and_holes_unchanged() {
     let sizes = container.size_many(&[Cell::array(array(1)), Cell::array(array(2))]).unwrap();
     assert_eq!(sizes, [Some(0), Some(77)]);
     // Preconditions see the value, and recent removals.
-    let kv = Cell::kv(object_of_entries(), b"large");
-    let gone = Cell::kv(object_of_entries(), b"gone");
+    let (kv, gone) = (entry(b"large"), entry(b"gone"));
     let equals = Transaction::new().require(Precondition::Equals(kv, &value));
     container.commit(&equals.update(Update::Put { cell: kv, value: b"new" })).unwrap();
     let since = |epoch| Transaction::new().require(Precondition::Unchanged(gone, epoch));
@@ -193,10 +171,6 @@ fn a_purge_moves_values_records_and_holes_unchanged() {
     let before = isotach_object::Epoch(100);
     let late = container.commit(&since(before).update(Update::Put { cell: kv, value: b"late" }));
     assert!(matches!(late, Err(Error::Conflict { .. })), "{late:?}");
-}
-
-fn object_of_entries() -> ObjectId {
-    crate::object(ObjectType::KeyValue)
 }
 
 #[test]
@@ -216,10 +190,10 @@ fn a_snapshot_keeps_what_it_needs_until_it_is_removed() {
         &store.open().snapshots().unwrap().open(&name).unwrap(),
         &store.open().snapshots().unwrap().open_at(epoch).unwrap(),
     ] {
-        (0..10).for_each(|number| assert_eq!(round_of(&**past, number), 0));
+        assert_round(&**past, 10, 0);
         assert_eq!(entries(&**past).get(&key(0)).unwrap(), None);
     }
-    (0..10).for_each(|number| assert_eq!(round_of(&*store.open(), number), 2));
+    assert_round(&*store.open(), 10, 2);
     let between = store.open().snapshots().unwrap().open_at(isotach_object::Epoch(epoch.0 + 1)).unwrap_err();
     assert_eq!(between.code(), "not-found", "{between}");
     let (two, purged) = (du(&store.path()), store.open());
@@ -246,7 +220,7 @@ fn a_purge_keeps_files_with_a_writer_and_removes_others() {
     assert!(purged.freed > 4 * SIZE as u64 && purged.held > 4 * SIZE as u64, "{purged:?}");
     writer.flush().unwrap();
     let reader = store.open();
-    (0..5).for_each(|number| assert_eq!(round_of(&*reader, number), 2));
+    assert_round(&*reader, 5, 2);
     assert_eq!(round_of(&*reader, 9), 3);
     drop(writer);
     assert!(store.purge().freed > 4 * SIZE as u64);
@@ -256,16 +230,13 @@ fn a_purge_keeps_files_with_a_writer_and_removes_others() {
 #[test]
 fn open_handles_read_and_write_after_a_purge() {
     let store = Store::new("?checkpoint=256");
-    for round in 0..3 {
-        write(&*store.open(), 0..5, round);
-    }
-    grow_log(&*store.open());
+    fill(&store, 0..5, 3);
     // One handle has read everything, and one nothing.
     let (full, none) = (store.open(), store.open());
     assert_eq!(round_of(&*full, 0), 2);
     store.purge();
     for container in [&full, &none] {
-        (0..5).for_each(|number| assert_eq!(round_of(&**container, number), 2));
+        assert_round(&**container, 5, 2);
         assert_holds(&**container, 0..400, "old handle");
     }
     for container in [&full, &none] {
@@ -274,15 +245,14 @@ fn open_handles_read_and_write_after_a_purge() {
     store.purge();
     put_frames(&*none, 0..400);
     for container in [full, none, store.open()] {
-        (0..5).for_each(|number| assert_eq!(round_of(&*container, number), 3));
+        assert_round(&*container, 5, 3);
         assert_holds(&*container, 0..400, "old handle");
     }
 }
 
 #[test]
 fn a_handle_in_a_new_hole_of_the_log_starts_over() {
-    let store = Store::new("?checkpoint=1099511627776");
-    put_frames(&*store.open(), 0..10);
+    let store = Store::holding("?checkpoint=1099511627776", 10);
     let late = store.open();
     assert_holds(&*late, 0..10, "before");
     grow_log(&*store.open());
@@ -336,7 +306,7 @@ fn two_purges_readers_and_writers_run_at_the_same_time() {
         let last = writer.join();
         done.store(true, Ordering::Release);
         let last = last.unwrap();
-        (0..ARRAYS).for_each(|number| assert_eq!(round_of(&*store.open(), number), last));
+        assert_round(&*store.open(), ARRAYS, last);
     });
     assert!(reads.load(Ordering::Acquire) > 0);
     store.purge();
@@ -346,8 +316,7 @@ fn two_purges_readers_and_writers_run_at_the_same_time() {
 
 #[test]
 fn an_old_run_that_appears_after_a_purge_is_invalid() {
-    let store = Store::new("?checkpoint=1024");
-    put_frames(&*store.open(), 0..50);
+    let store = Store::holding("?checkpoint=1024", 50);
     write(&*store.open(), 0..5, 0);
     write(&*store.open(), 0..5, 1);
     put_frames(&*store.open(), 50..60);
@@ -359,10 +328,10 @@ fn an_old_run_that_appears_after_a_purge_is_invalid() {
     old.iter().for_each(|(run, bytes)| fs::write(run, bytes).unwrap());
     let reader = store.open();
     assert_holds(&*reader, 0..60, "beside old runs");
-    (0..5).for_each(|number| assert_eq!(round_of(&*reader, number), 1));
+    assert_round(&*reader, 5, 1);
     put_frames(&*reader, 60..200);
     assert_holds(&*store.open(), 0..200, "after more merges");
-    (0..5).for_each(|number| assert_eq!(round_of(&*store.open(), number), 1));
+    assert_round(&*store.open(), 5, 1);
     store.purge();
     assert!(store.files("run.").iter().all(|run| !runs.contains(run)), "the next purge cleans");
     assert_holds(&*store.open(), 0..200, "after the next purge");
@@ -370,27 +339,21 @@ fn an_old_run_that_appears_after_a_purge_is_invalid() {
 
 #[test]
 fn a_lost_or_damaged_purge_run_is_damage_and_not_an_older_state() {
-    let store = Store::new("");
-    put_frames(&*store.open(), 0..50);
+    let store = Store::holding("", 50);
     write(&*store.open(), 0..5, 0);
     write(&*store.open(), 0..5, 1);
     store.purge();
     let [run] = &store.files("run.")[..] else { panic!("one run") };
     let good = fs::read(run).unwrap();
-    let mut bad = good.clone();
-    bad[70] ^= 1;
-    for damage in [Some(bad), None] {
-        match damage {
-            Some(bytes) => fs::write(run, bytes).unwrap(),
-            None => fs::remove_file(run).unwrap(),
+    for is_lost in [false, true] {
+        match is_lost {
+            false => change(run, |bytes| bytes[70] ^= 1),
+            true => fs::remove_file(run).unwrap(),
         }
         let error = entries(&*store.open()).get(b"key").unwrap_err();
         assert_eq!(error.code(), "corrupt", "{error}");
         let found = store.verify(QUICK);
-        assert!(
-            found.findings.iter().any(|finding| finding.part == isotach_object::Part::History),
-            "{found:?}"
-        );
+        assert!(found.findings.iter().any(|finding| finding.part == Part::History), "{found:?}");
         assert_eq!(store.quarantine(&found.findings).moved, Vec::<String>::new());
     }
     fs::write(run, good).unwrap();
@@ -405,13 +368,11 @@ fn a_purge_keeps_the_file_of_a_damaged_array() {
     write(&*container, 0..3, 1);
     drop(container);
     let [data] = &store.data_files()[..] else { panic!("one file") };
-    let mut bytes = fs::read(data).unwrap();
-    bytes[4 * SIZE + 5] ^= 1;
-    fs::write(data, &bytes).unwrap();
+    change(data, |bytes| bytes[4 * SIZE + 5] ^= 1);
     store.purge();
     assert!(data.exists());
     let container = store.open();
-    (0..3).for_each(|number| assert_eq!(round_of(&*container, number), 1));
+    assert_round(&*container, 3, 1);
     assert_eq!(round_of(&*container, 3), 0);
     let mut buffer = vec![0; SIZE];
     let mut reads = [ArrayRead { cell: Cell::array(array(4)), offset: 0, buffer: &mut buffer, filled: 0 }];

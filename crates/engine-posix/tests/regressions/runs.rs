@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use isotach_object::{Anchor, KeyValue, ObjectClass, ObjectId, ObjectType, Part};
 
-use crate::{ALL, Store, assert_holds, ending, entries, key, put_frames};
+use crate::{ALL, Store, assert_holds, change, ending, entries, key, put_frames};
 
 const COUNT: u64 = 60;
 
@@ -26,12 +26,6 @@ fn damages() -> [(&'static str, Damage); 6] {
     ]
 }
 
-fn change(run: &Path, damage: impl FnOnce(&mut Vec<u8>)) {
-    let mut bytes = fs::read(run).unwrap();
-    damage(&mut bytes);
-    fs::write(run, bytes).unwrap();
-}
-
 /// A store with several runs.
 fn with_runs() -> Store {
     let store = Store::new("?checkpoint=256");
@@ -51,9 +45,7 @@ fn with_runs() -> Store {
 /// The end of the last run within the log.
 fn reach(store: &Store) -> u64 {
     let end = fs::metadata(store.log()).unwrap().len();
-    let names =
-        store.files("run.").into_iter().map(|run| run.file_name().unwrap().to_str().unwrap().to_owned());
-    names.map(|name| u64::from_str_radix(&name[21..], 16).unwrap()).filter(|to| *to <= end).max().unwrap_or(0)
+    store.spans().into_iter().map(|span| span.end).filter(|to| *to <= end).max().unwrap_or(0)
 }
 
 #[test]
@@ -80,8 +72,7 @@ fn damaged_runs_and_runs_past_the_log_are_left_out() {
 
 #[test]
 fn a_listing_past_the_end_of_a_run_is_empty_and_ends() {
-    let store = Store::new("?checkpoint=256");
-    put_frames(&*store.open(), 0..COUNT);
+    let store = Store::holding("?checkpoint=256", COUNT);
     let container = store.open();
     assert!(!store.files("run.").is_empty());
     for anchor in [key(COUNT - 1), b"zzz".to_vec(), vec![0xff; 40]] {
@@ -102,8 +93,7 @@ fn a_listing_past_the_end_of_a_run_is_empty_and_ends() {
 
 #[test]
 fn a_run_of_another_copy_is_ignored_reported_and_quarantined() {
-    let store = Store::new("?checkpoint=1099511627776");
-    put_frames(&*store.open(), 0..10);
+    let store = Store::holding("?checkpoint=1099511627776", 10);
     let log = store.log();
     let (before, notes) = (fs::read(&log).unwrap(), store.path().join("flushed"));
     let earlier = fs::read(&notes).unwrap();

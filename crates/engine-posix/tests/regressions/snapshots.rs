@@ -1,8 +1,8 @@
 //! Snapshots in the files: their cost, and that checkpoints and merges keep what they need.
 
-use std::{fs, ops::Range};
+use std::fs;
 
-use isotach_object::{Container, ContainerOptions, Epoch, Label, Snapshot};
+use isotach_object::{Container, Epoch, Label, Snapshot};
 
 use crate::{Store, assert_holds, entries, key, put_frames};
 
@@ -10,16 +10,8 @@ fn name(number: u64) -> Label {
     format!("step-{number}").parse().unwrap()
 }
 
-/// The spans of the container's runs.
-fn spans(store: &Store) -> Vec<Range<u64>> {
-    let names =
-        store.files("run.").into_iter().map(|run| run.file_name().unwrap().to_str().unwrap().to_owned());
-    let number = |digits: &str| u64::from_str_radix(digits, 16).unwrap();
-    names.map(|name| number(&name[4..20])..number(&name[21..])).collect()
-}
-
 fn assert_no_run_spans(store: &Store, snapshots: &[Snapshot]) {
-    for span in spans(store) {
+    for span in store.spans() {
         for Snapshot { epoch: Epoch(epoch), name } in snapshots {
             assert!(!(span.start < *epoch && *epoch < span.end), "run {span:?} spans {name} at {epoch}");
         }
@@ -28,7 +20,7 @@ fn assert_no_run_spans(store: &Store, snapshots: &[Snapshot]) {
 
 /// Puts and removes until the runs reach `epoch`.
 fn go_on_past(store: &Store, container: &dyn Container, epoch: u64) {
-    while !spans(store).iter().any(|span| span.end >= epoch) {
+    while !store.spans().iter().any(|span| span.end >= epoch) {
         entries(container).put(b"other", &[7; 100]).unwrap();
         container.flush().unwrap();
     }
@@ -68,7 +60,7 @@ fn checkpoints_and_merges_never_lose_a_snapshot() {
     let last = snapshots.last().unwrap().epoch.0;
     go_on_past(&store, &*container, last + 1);
     assert_no_run_spans(&store, &snapshots);
-    let ends: Vec<u64> = spans(&store).iter().map(|span| span.end).collect();
+    let ends: Vec<u64> = store.spans().iter().map(|span| span.end).collect();
     assert!(
         snapshots.iter().all(|snapshot| ends.contains(&snapshot.epoch.0)),
         "a run ends at each: {ends:?}"
@@ -92,7 +84,7 @@ fn runs_merge_over_destroyed_snapshots_and_open_ones_stay_readable() {
     }
     let end = container.epoch().unwrap().0;
     go_on_past(&store, &*container, end);
-    let before = spans(&store).len();
+    let before = store.spans().len();
     assert!(before >= 12, "{before} runs");
     let open = container.snapshots().unwrap().open(&name(2)).unwrap();
     let lazy = container.snapshots().unwrap().open(&name(3)).unwrap();
@@ -104,7 +96,7 @@ fn runs_merge_over_destroyed_snapshots_and_open_ones_stay_readable() {
     for round in 0_u64.. {
         put_frames(&*container, 60..80);
         (60..80).for_each(|number| entries(&*container).remove(&key(number)).unwrap());
-        let after = spans(&store).len();
+        let after = store.spans().len();
         if after < before / 2 {
             break;
         }
@@ -153,8 +145,7 @@ fn a_destroyed_container_has_no_snapshots() {
     put_frames(&*container, 0..3);
     container.snapshots().unwrap().create(&name(1)).unwrap();
     let open = container.snapshots().unwrap().open(&name(1)).unwrap();
-    store.pool.destroy_container(&store.label).unwrap();
-    store.pool.create_container(&store.label, &ContainerOptions::default()).unwrap();
+    store.replace();
     assert_eq!(container.snapshots().unwrap().open(&name(1)).unwrap_err().code(), "not-found");
     assert_eq!(container.snapshots().unwrap().create(&name(2)).unwrap_err().code(), "not-found");
     assert!(store.open().snapshots().unwrap().list().unwrap().is_empty());

@@ -4,7 +4,7 @@ use std::fs;
 
 use isotach_object::{Cell, Container, ObjectType, Precondition, Update};
 
-use crate::{Store, entries, key, object, put_frames};
+use crate::{Store, change, entries, entry, key, object, put_frames};
 
 /// Entries whose records need several segments.
 const MANY: u64 = 12_000;
@@ -14,8 +14,7 @@ fn commit_many(container: &dyn Container, preconditions: &[Precondition<'_>]) ->
     let mut staging = container.staged_transactions().unwrap().stage()?;
     for number in 100..100 + MANY {
         let (key, value) = (key(number), vec![number as u8; 1000]);
-        let cell = Cell::kv(object(ObjectType::KeyValue), &key);
-        staging.update(&[Update::Put { cell, value: &value }])?;
+        staging.update(&[Update::Put { cell: entry(&key), value: &value }])?;
     }
     staging.commit(preconditions).map(|_| ())
 }
@@ -43,9 +42,7 @@ fn a_damaged_segment_is_corrupt_and_never_shows_a_part() {
         let (store, reader) = with_segments();
         let [file] = &store.data_files()[..] else { panic!("one data file") };
         let whole = fs::read(file).unwrap();
-        let mut bytes = whole.clone();
-        damage(&mut bytes);
-        fs::write(file, bytes).unwrap();
+        change(file, damage);
         for container in [&reader, &store.open()] {
             for number in [3, 100, 99 + MANY, 3] {
                 let error = entries(&**container).get(&key(number)).unwrap_err();
@@ -86,8 +83,7 @@ fn refused_and_dropped_stages_remove_their_files() {
         put_frames(&*container, 0..10);
         let before = store.data_files();
         let present = key(3);
-        let cell = Cell::kv(object(ObjectType::KeyValue), &present);
-        let lost = commit_many(&*container, &[Precondition::Absent(cell)]).unwrap_err();
+        let lost = commit_many(&*container, &[Precondition::Absent(entry(&present))]).unwrap_err();
         assert_eq!(lost.code(), "conflict");
         let mut dropped = container.staged_transactions().unwrap().stage().unwrap();
         let array = Cell::array(object(ObjectType::Array));

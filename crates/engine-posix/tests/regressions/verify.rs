@@ -7,12 +7,14 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use isotach_engine_posix::simulation::Random;
+use isotach_needs::number;
 use isotach_object::{
     Array, Cell, Container, Finding, ObjectClass, ObjectId, ObjectType, Part, Precondition, Transaction,
     Update, Verified,
 };
 
-use crate::{ALL, QUICK, Store, assert_holds, entries, key, object, put_frames};
+use crate::{ALL, QUICK, Store, array, assert_holds, change, entries, entry, key, object, put, put_frames};
 
 impl Store {
     /// The only finding.
@@ -28,12 +30,6 @@ fn count(verified: &Verified, what: &str) -> u64 {
     verified.checked.iter().find(|(name, _)| *name == what).unwrap().1
 }
 
-fn change(path: &Path, how: impl FnOnce(&mut Vec<u8>)) {
-    let mut bytes = fs::read(path).unwrap();
-    how(&mut bytes);
-    fs::write(path, bytes).unwrap();
-}
-
 fn crc(bytes: &[u8]) -> [u8; 4] {
     isotach_engine_kit::checksum::crc32c(bytes).to_le_bytes()
 }
@@ -45,7 +41,7 @@ fn do_at_random(container: &dyn Container, steps: u64, mut random: impl FnMut(u6
     for step in 0..steps {
         let long = vec![step as u8; 20_000];
         let name: &[u8] = names[random(3) as usize];
-        let entry = Cell::kv(object(ObjectType::KeyValue), name);
+        let entry = entry(name);
         let array = Cell::array(object(ObjectType::Array));
         let (record, single) =
             (Cell::general(general, name, b"record"), Cell::general(general, name, b"single"));
@@ -88,17 +84,12 @@ fn do_at_random(container: &dyn Container, steps: u64, mut random: impl FnMut(u6
 
 #[test]
 fn random_work_leaves_no_damage_and_runs_agree_with_the_log() {
-    let seed = std::env::var("ISOTACH_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(3u64);
+    let seed = number("ISOTACH_SEED").unwrap_or(3);
     for query in ["?checkpoint=256", "?checkpoint=4096", "?checkpoint=1099511627776"] {
         for round in 0..6 {
-            let mut state = seed + round;
-            let random = |below: u64| {
-                // The constants of Knuth's MMIX; the low bits of such a generator are poor.
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                (state >> 33) % below
-            };
+            let mut random = Random(seed + round);
             let store = Store::in_memory(query);
-            do_at_random(&*store.open(), 400, random);
+            do_at_random(&*store.open(), 400, |end| random.below(end));
             let verified = store.verify(ALL);
             assert!(verified.is_sound(), "seed {seed}, round {round}, {query}: {:?}", verified.findings);
             assert!(count(&verified, "frames") >= 400 && count(&verified, "extents") > 0);
@@ -150,7 +141,7 @@ fn any_flipped_bit_of_any_file_is_found() {
 fn damaged_bytes_are_reported_with_file_position_and_cell() {
     let store = Store::new("");
     let container = store.open();
-    let arrays = [7, 8, 9].map(|low| ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, low));
+    let arrays = [7, 8, 9].map(array);
     for array in arrays {
         Array::new(&*container, array).unwrap().write(0, &[array.lo() as u8; 200_000]).unwrap();
     }
@@ -215,9 +206,7 @@ fn bytes_of_snapshots_are_verified_too() {
 #[test]
 fn each_damaged_frame_is_reported_and_the_scan_continues() {
     let store = Store::new("?checkpoint=1099511627776");
-    let container = store.open();
-    put_frames(&*container, 0..20);
-    drop(container);
+    put_frames(&*store.open(), 0..20);
     let log = store.files("log.").remove(0);
     let length = fs::metadata(&log).unwrap().len();
     // The log begins with its header and a recovery frame, both 64 bytes long.
@@ -234,8 +223,7 @@ fn each_damaged_frame_is_reported_and_the_scan_continues() {
 
 #[test]
 fn garbage_and_torn_appends_are_no_damage() {
-    let store = Store::new("");
-    put_frames(&*store.open(), 0..3);
+    let store = Store::holding("", 3);
     let log = store.files("log.").remove(0);
     change(&log, |bytes| {
         let torn = bytes[64..100].to_vec();
@@ -258,12 +246,11 @@ fn damaged_segments_are_damage_only_in_frames_that_count() {
         let mut staging = container.staged_transactions().unwrap().stage().unwrap();
         for number in 100..130 {
             let (key, value) = (key(number), [9; 30]);
-            let cell = Cell::kv(object(ObjectType::KeyValue), &key);
-            staging.update(&[Update::Put { cell, value: &value }]).unwrap();
+            staging.update(&[Update::Put { cell: entry(&key), value: &value }]).unwrap();
         }
         staging.commit(&[condition])
     };
-    let cell = Cell::kv(object(ObjectType::KeyValue), b"key-00000000");
+    let cell = entry(b"key-00000000");
     stage(Precondition::Absent(cell)).unwrap_err();
     let verified = store.verify(ALL);
     assert!(verified.is_sound(), "{verified:?}");
@@ -410,11 +397,7 @@ fn bytes_of_writers_that_end_meanwhile_are_not_reported_as_unnamed() {
             for writer in 0..2 {
                 scope.spawn(move || {
                     for round in 0.. {
-                        let container = store.open();
-                        entries(&*container)
-                            .put(&key(writer * 1000 + round % 50), &[round as u8; 20_000])
-                            .unwrap();
-                        container.flush().unwrap();
+                        put(&*store.open(), writer * 1000 + round % 50, &[round as u8; 20_000]);
                         if stop.load(Ordering::Relaxed) {
                             break;
                         }

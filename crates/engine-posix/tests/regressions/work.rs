@@ -5,7 +5,7 @@
 
 use std::{cmp::min, time::Duration};
 
-use isotach_needs::{Need, skip};
+use isotach_needs::{Need, number, skip};
 use isotach_object::{Anchor, ArrayRead, Cell, Container, ObjectType, Update};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -114,8 +114,7 @@ fn removing_and_listing_distribution_keys_costs_in_proportion() {
 #[test]
 fn a_batch_larger_than_the_largest_frame_is_accepted() {
     const PUTS: u64 = 70_000;
-    let sequences = std::env::var("ISOTACH_SEQUENCES").ok().and_then(|text| text.parse::<u64>().ok());
-    if sequences.is_none_or(|sequences| sequences < 10_000) {
+    if number("ISOTACH_SEQUENCES").is_none_or(|sequences| sequences < 10_000) {
         return skip(Need::ManySequences, "ISOTACH_SEQUENCES is below 10000");
     }
     let store = Store::new("?checkpoint=67108864&sync=no");

@@ -14,7 +14,7 @@ use std::{
 };
 
 use isotach_engine_posix::Posix;
-use isotach_object::{Container, Engine, PoolUri};
+use isotach_object::{Engine, PoolUri};
 use isotach_object_conformance::{FaultSet, Faults, Fixture};
 
 /// The size of the tmpfs in MiB: more than any case needs, and small enough to fill.
@@ -108,10 +108,6 @@ impl Faults for PosixFixture {
             }
         });
         found
-    }
-
-    fn crash(&self, container: Arc<dyn Container>) {
-        std::mem::forget(container);
     }
 
     fn fill_up(&self, _uri: &PoolUri) {
