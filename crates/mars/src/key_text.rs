@@ -2,18 +2,18 @@
 
 use crate::error::KeyError;
 use crate::key::Key;
-use crate::text::unescaped;
+use crate::text::Cursor;
 
 pub(crate) fn parse(text: &str) -> Result<Key, KeyError> {
     let mut key = Key::new();
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = Reader { text, at: Cursor::new(text) };
     reader.skip_blanks();
-    while reader.at < text.len() {
+    while !reader.at.rest.is_empty() {
         let name = reader.token(&['=', ','])?;
         if name.is_empty() {
             return Err(reader.error("a key name"));
         }
-        if !reader.take('=') {
+        if !reader.at.take('=') {
             return Err(reader.error("'=' after the key name"));
         }
         let value_at = reader.at;
@@ -23,11 +23,11 @@ pub(crate) fn parse(text: &str) -> Result<Key, KeyError> {
             return Err(reader.error("each key once"));
         }
         key.set(&name, &value);
-        if reader.at < text.len() {
-            if !reader.take(',') {
+        if !reader.at.rest.is_empty() {
+            if !reader.at.take(',') {
                 return Err(reader.error("',' between keys"));
             }
-            if text[reader.at..].trim().is_empty() {
+            if reader.at.rest.trim().is_empty() {
                 return Err(reader.error("a key name after ','"));
             }
         }
@@ -37,61 +37,29 @@ pub(crate) fn parse(text: &str) -> Result<Key, KeyError> {
 
 struct Reader<'a> {
     text: &'a str,
-    at: usize,
+    at: Cursor<'a>,
 }
 
 impl Reader<'_> {
     fn error(&self, expected: &str) -> KeyError {
-        KeyError::Syntax { text: self.text.to_owned(), offset: self.at, expected: expected.to_owned() }
-    }
-
-    fn peek(&self) -> Option<char> {
-        self.text[self.at..].chars().next()
-    }
-
-    fn take(&mut self, wanted: char) -> bool {
-        let found = self.peek() == Some(wanted);
-        if found {
-            self.at += wanted.len_utf8();
-        }
-        found
+        let offset = self.text.len() - self.at.rest.len();
+        KeyError::Syntax { text: self.text.to_owned(), offset, expected: expected.to_owned() }
     }
 
     fn skip_blanks(&mut self) {
-        let rest = &self.text[self.at..];
-        self.at += rest.len() - rest.trim_start().len();
+        self.at.take_while(char::is_whitespace);
     }
 
     /// A name or value up to one of `ends`, blanks around it dropped; quoted text is taken as it stands.
     fn token(&mut self, ends: &[char]) -> Result<String, KeyError> {
         self.skip_blanks();
-        if let Some(quote @ ('"' | '\'')) = self.peek() {
-            self.at += 1;
-            let token = self.quoted(quote)?;
+        if let Some(quote @ ('"' | '\'')) = self.at.peek() {
+            self.at.next();
+            let token = self.at.quoted(quote).ok_or_else(|| self.error("a closing quote"))?;
             self.skip_blanks();
             return Ok(token);
         }
-        let rest = &self.text[self.at..];
-        let end = rest.find(ends).unwrap_or(rest.len());
-        self.at += end;
-        Ok(rest[..end].trim_end().to_owned())
-    }
-
-    fn quoted(&mut self, quote: char) -> Result<String, KeyError> {
-        let mut token = String::new();
-        while let Some(mut character) = self.peek() {
-            self.at += character.len_utf8();
-            if character == quote {
-                return Ok(token);
-            }
-            if character == '\\' {
-                let Some(escaped) = self.peek() else { break };
-                self.at += escaped.len_utf8();
-                character = unescaped(escaped);
-            }
-            token.push(character);
-        }
-        Err(self.error("a closing quote"))
+        Ok(self.at.take_while(|character| !ends.contains(&character)).trim_end().to_owned())
     }
 }
 

@@ -34,8 +34,75 @@ pub(crate) fn write_quoted(out: &mut impl Write, text: &str) -> fmt::Result {
     out.write_char('"')
 }
 
+/// A place in a text that is read from its beginning.
+#[derive(Clone, Copy)]
+pub(crate) struct Cursor<'a> {
+    /// What is left to read.
+    pub(crate) rest: &'a str,
+    /// The line, from 1.
+    pub(crate) line: usize,
+    /// The column, from 1, in characters.
+    pub(crate) column: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self { rest: text, line: 1, column: 1 }
+    }
+
+    pub(crate) fn peek(&self) -> Option<char> {
+        self.rest.chars().next()
+    }
+
+    pub(crate) fn next(&mut self) -> Option<char> {
+        let character = self.peek()?;
+        if character == '\n' {
+            (self.line, self.column) = (self.line + 1, 1);
+        } else {
+            self.column += 1;
+        }
+        self.rest = &self.rest[character.len_utf8()..];
+        Some(character)
+    }
+
+    /// Passes over this character, if it is the next.
+    pub(crate) fn take(&mut self, wanted: char) -> bool {
+        let found = self.peek() == Some(wanted);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    /// Passes over the next characters of a kind, and returns them.
+    pub(crate) fn take_while(&mut self, is_of_kind: impl Fn(char) -> bool) -> &'a str {
+        let before = self.rest;
+        while self.peek().is_some_and(&is_of_kind) {
+            self.next();
+        }
+        &before[..before.len() - self.rest.len()]
+    }
+
+    /// The text up to a closing quote, which is passed over, without its escapes; `None` if there is no such quote.
+    pub(crate) fn quoted(&mut self, quote: char) -> Option<String> {
+        let mut text = String::new();
+        loop {
+            match self.next()? {
+                '\\' => text.push(unescaped(self.next()?)),
+                closing if closing == quote => return Some(text),
+                character => text.push(character),
+            }
+        }
+    }
+
+    /// The next character as an error message names it.
+    pub(crate) fn found(&self) -> String {
+        self.peek().map_or_else(|| "the end".to_owned(), |character| format!("{character:?}"))
+    }
+}
+
 /// What a backslash and this character stand for inside quotes.
-pub(crate) fn unescaped(character: char) -> char {
+fn unescaped(character: char) -> char {
     match character {
         'n' => '\n',
         'r' => '\r',

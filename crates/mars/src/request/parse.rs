@@ -7,23 +7,20 @@
 //! Blanks and line ends may stand between any two parts. A word in front that is not followed by `=` must be a known
 //! verb: a slip such as `oper` for `stream=oper` must not come to mean everything.
 
-use std::iter::Peekable;
-use std::str::CharIndices;
-
 use super::{Request, VERBS};
 use crate::error::RequestError;
-use crate::text::unescaped;
+use crate::text::Cursor;
 
 /// Exactly one request, or none for the request for everything.
 pub(super) fn one(text: &str) -> Result<Request, RequestError> {
     let mut reader = Reader::new(text);
     reader.skip_blanks();
-    if reader.peek().is_none() {
+    if reader.at.rest.is_empty() {
         return Ok(Request::new());
     }
     let request = reader.request()?;
     reader.skip_blanks();
-    match reader.peek() {
+    match reader.at.peek() {
         None => Ok(request),
         Some(_) => Err(reader.error("',' before another key, or the end of the request")),
     }
@@ -33,13 +30,14 @@ pub(super) fn requests(text: &str) -> Result<Vec<(usize, Request)>, RequestError
     let mut reader = Reader::new(text);
     let mut requests: Vec<(usize, Request)> = Vec::new();
     reader.skip_blanks();
-    while reader.peek().is_some() {
-        let position = reader.position();
+    while !reader.at.rest.is_empty() {
+        let position = reader.at;
         let request = reader.request()?;
         let forgotten =
             request.verb.is_none() && requests.first().is_some_and(|(_, first)| first.verb.is_some());
         if forgotten {
-            return Err(position.error("',' at the end of the line before, or a verb", "a key".to_owned()));
+            let expected = "',' at the end of the line before, or a verb";
+            return Err(error_at(position, expected, "a key".to_owned()));
         }
         requests.push((position.line, request));
         reader.skip_blanks();
@@ -47,104 +45,57 @@ pub(super) fn requests(text: &str) -> Result<Vec<(usize, Request)>, RequestError
     Ok(requests)
 }
 
-#[derive(Clone, Copy)]
-struct TextPosition {
-    line: usize,
-    column: usize,
-}
-
-impl TextPosition {
-    fn error(self, expected: &str, found: String) -> RequestError {
-        RequestError::Syntax { line: self.line, column: self.column, expected: expected.to_owned(), found }
-    }
+fn error_at(place: Cursor<'_>, expected: &str, found: String) -> RequestError {
+    RequestError::Syntax { line: place.line, column: place.column, expected: expected.to_owned(), found }
 }
 
 struct Reader<'a> {
-    text: &'a str,
-    rest: Peekable<CharIndices<'a>>,
-    position: TextPosition,
+    at: Cursor<'a>,
     /// Whether a comment that began with `!` was the last thing passed over: it may have been meant as a value.
     after_exclamation: bool,
 }
 
 impl<'a> Reader<'a> {
     fn new(text: &'a str) -> Self {
-        Self {
-            text,
-            rest: text.char_indices().peekable(),
-            position: TextPosition { line: 1, column: 1 },
-            after_exclamation: false,
-        }
+        Self { at: Cursor::new(text), after_exclamation: false }
     }
 
-    fn position(&self) -> TextPosition {
-        self.position
-    }
-
-    fn peek(&mut self) -> Option<char> {
-        self.rest.peek().map(|(_, character)| *character)
-    }
-
-    fn next(&mut self) -> Option<char> {
-        let (_, character) = self.rest.next()?;
-        if character == '\n' {
-            self.position = TextPosition { line: self.position.line + 1, column: 1 };
-        } else {
-            self.position.column += 1;
-        }
-        Some(character)
-    }
-
-    fn offset(&mut self) -> usize {
-        self.rest.peek().map_or(self.text.len(), |(at, _)| *at)
-    }
-
-    fn error(&mut self, expected: &str) -> RequestError {
-        let found = self.peek().map_or_else(|| "the end".to_owned(), |character| format!("{character:?}"));
-        self.position.error(expected, found)
+    fn error(&self, expected: &str) -> RequestError {
+        error_at(self.at, expected, self.at.found())
     }
 
     fn skip_blanks(&mut self) {
         self.after_exclamation = false;
-        while let Some(character) = self.peek() {
-            if matches!(character, '#' | '!') {
-                self.after_exclamation = character == '!';
-                while self.peek().is_some_and(|character| character != '\n') {
-                    self.next();
-                }
-            } else if !character.is_whitespace() {
-                return;
-            } else {
-                self.next();
-            }
+        loop {
+            self.at.take_while(char::is_whitespace);
+            let Some(mark @ ('#' | '!')) = self.at.peek() else { return };
+            self.after_exclamation = mark == '!';
+            self.at.take_while(|character| character != '\n');
         }
     }
 
     fn take(&mut self, wanted: char) -> bool {
         self.skip_blanks();
-        let found = self.peek() == Some(wanted);
-        if found {
-            self.next();
-        }
-        found
+        self.at.take(wanted)
     }
 
     fn request(&mut self) -> Result<Request, RequestError> {
         let mut request = Request::new();
-        let position = self.position();
+        let position = self.at;
         let first = self.word("a key or a verb")?;
         if self.take('=') {
             self.pair(&mut request, &first, position)?;
         } else {
             let verb = first.to_ascii_lowercase();
             if !VERBS.contains(&verb.as_str()) {
-                return Err(position.error("a key with '=' or a verb such as retrieve", format!("{first:?}")));
+                let expected = "a key with '=' or a verb such as retrieve";
+                return Err(error_at(position, expected, format!("{first:?}")));
             }
             request.verb = Some(verb);
         }
         while self.take(',') {
             self.skip_blanks();
-            let position = self.position();
+            let position = self.at;
             let name = self.word("a key")?;
             if !self.take('=') {
                 return Err(self.error("'=' after the key"));
@@ -154,14 +105,9 @@ impl<'a> Reader<'a> {
         Ok(request)
     }
 
-    fn pair(
-        &mut self,
-        request: &mut Request,
-        name: &str,
-        position: TextPosition,
-    ) -> Result<(), RequestError> {
+    fn pair(&mut self, request: &mut Request, name: &str, position: Cursor<'a>) -> Result<(), RequestError> {
         if request.contains(name) {
-            return Err(position.error("each key once", format!("{name:?} again")));
+            return Err(error_at(position, "each key once", format!("{name:?} again")));
         }
         let mut values = vec![self.value()?];
         while self.take('/') {
@@ -175,11 +121,11 @@ impl<'a> Reader<'a> {
     fn value(&mut self) -> Result<String, RequestError> {
         let mut value = self.word("a value")?;
         loop {
-            let blank = self.skip_spaces();
-            if !self.peek().is_some_and(is_bare) {
+            let blanks = self.at.take_while(|character| character.is_whitespace() && character != '\n');
+            if !self.at.peek().is_some_and(is_bare) {
                 return Ok(value);
             }
-            if !blank {
+            if blanks.is_empty() {
                 return Err(self.error("',' or '/' after the value"));
             }
             value.push(' ');
@@ -187,53 +133,24 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn skip_spaces(&mut self) -> bool {
-        let mut any = false;
-        while self.peek().is_some_and(|character| character.is_whitespace() && character != '\n') {
-            self.next();
-            any = true;
-        }
-        any
-    }
-
     /// A run of bare characters or a quoted text.
     fn word(&mut self, expected: &str) -> Result<String, RequestError> {
         self.skip_blanks();
-        if let Some(quote @ ('"' | '\'')) = self.peek() {
-            return self.quoted(quote);
+        if let Some(quote @ ('"' | '\'')) = self.at.peek() {
+            let opening = self.at;
+            self.at.next();
+            let unclosed = || error_at(opening, "a closing quote for this one", "the end".to_owned());
+            return self.at.quoted(quote).ok_or_else(unclosed);
         }
-        let start = self.offset();
-        while self.peek().is_some_and(is_bare) {
-            self.next();
-        }
-        let end = self.offset();
-        if start == end {
+        let word = self.at.take_while(is_bare);
+        if word.is_empty() {
             let mut error = self.error(expected);
             if let (true, RequestError::Syntax { found, .. }) = (self.after_exclamation, &mut error) {
                 found.push_str(": '!' begins a comment in a request");
             }
             return Err(error);
         }
-        Ok(self.text[start..end].to_owned())
-    }
-
-    fn quoted(&mut self, quote: char) -> Result<String, RequestError> {
-        let opening = self.position();
-        self.next();
-        let mut word = String::new();
-        while let Some(character) = self.next() {
-            if character == quote {
-                return Ok(word);
-            }
-            match (character, self.peek()) {
-                ('\\', Some(escaped)) => {
-                    self.next();
-                    word.push(unescaped(escaped));
-                }
-                _ => word.push(character),
-            }
-        }
-        Err(opening.error("a closing quote for this one", "the end".to_owned()))
+        Ok(word.to_owned())
     }
 }
 

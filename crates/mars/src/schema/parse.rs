@@ -11,10 +11,11 @@
 
 use super::tree::{Condition, Node, Predicate, Tree};
 use crate::error::SchemaError;
+use crate::text::Cursor;
 use crate::types::KeyType;
 
 pub(super) fn tree(text: &str) -> Result<Tree, SchemaError> {
-    let mut reader = Reader { rest: text, line: 1, column: 1 };
+    let mut reader = Reader(Cursor::new(text));
     let mut tree = Tree::default();
     loop {
         match reader.peek() {
@@ -26,7 +27,8 @@ pub(super) fn tree(text: &str) -> Result<Tree, SchemaError> {
             Some(_) if tree.datasets.is_empty() => {
                 let name = reader.name("a type declaration such as 'step: Step;' or a rule in '[ ]'")?;
                 reader.expect(':', "':' and the type of the key")?;
-                reader.declaration(&mut tree.types, name)?;
+                let kind = reader.kind()?;
+                reader.declare(&mut tree.types, name, kind)?;
                 reader.expect(';', "';' after the type")?;
             }
             Some(_) => return Err(reader.error("a rule in '[ ]' or the end of the schema")),
@@ -36,57 +38,31 @@ pub(super) fn tree(text: &str) -> Result<Tree, SchemaError> {
 
 const AFTER_KEY: &str = "one of ',' '=' '?' '-' ':' '[' ']' after the key";
 
-struct Reader<'a> {
-    rest: &'a str,
-    line: usize,
-    column: usize,
-}
+struct Reader<'a>(Cursor<'a>);
 
 impl<'a> Reader<'a> {
     fn error(&self, expected: &str) -> SchemaError {
-        let found =
-            self.rest.chars().next().map_or_else(|| "the end".to_owned(), |found| format!("{found:?}"));
-        self.error_found(expected, found)
+        self.error_found(expected, self.0.found())
     }
 
     fn error_found(&self, expected: &str, found: String) -> SchemaError {
-        SchemaError { line: self.line, column: self.column, expected: expected.to_owned(), found }
+        SchemaError { line: self.0.line, column: self.0.column, expected: expected.to_owned(), found }
     }
 
     /// The next character after blanks and comments, which are passed over.
     fn peek(&mut self) -> Option<char> {
         loop {
-            let next = self.rest.chars().next()?;
-            if next == '#' {
-                let end = self.rest.find('\n').unwrap_or(self.rest.len());
-                self.advance(end);
-            } else if next.is_whitespace() {
-                self.advance(next.len_utf8());
-            } else {
-                return Some(next);
+            self.0.take_while(char::is_whitespace);
+            if self.0.peek() != Some('#') {
+                return self.0.peek();
             }
+            self.0.take_while(|character| character != '\n');
         }
-    }
-
-    fn advance(&mut self, bytes: usize) {
-        let (passed, rest) = self.rest.split_at(bytes);
-        for character in passed.chars() {
-            if character == '\n' {
-                self.line += 1;
-                self.column = 1;
-            } else {
-                self.column += 1;
-            }
-        }
-        self.rest = rest;
     }
 
     fn take(&mut self, wanted: char) -> bool {
-        let found = self.peek() == Some(wanted);
-        if found {
-            self.advance(wanted.len_utf8());
-        }
-        found
+        self.peek();
+        self.0.take(wanted)
     }
 
     fn expect(&mut self, wanted: char, expected: &str) -> Result<(), SchemaError> {
@@ -96,15 +72,11 @@ impl<'a> Reader<'a> {
     /// The word that begins here, up to a blank or a character of the grammar. May be empty.
     fn word(&mut self, hyphens: bool) -> &'a str {
         self.peek();
-        let ends = |character: char| {
-            character.is_whitespace()
-                || matches!(character, '/' | '=' | ',' | ';' | ':' | '[' | ']' | '?' | '#')
-                || (character == '-' && !hyphens)
-        };
-        let end = self.rest.find(ends).unwrap_or(self.rest.len());
-        let word = &self.rest[..end];
-        self.advance(end);
-        word
+        self.0.take_while(|character| {
+            !character.is_whitespace()
+                && !matches!(character, '/' | '=' | ',' | ';' | ':' | '[' | ']' | '?' | '#')
+                && (character != '-' || hyphens)
+        })
     }
 
     fn name(&mut self, expected: &str) -> Result<String, SchemaError> {
@@ -112,12 +84,7 @@ impl<'a> Reader<'a> {
         if word.is_empty() { Err(self.error(expected)) } else { Ok(word.to_ascii_lowercase()) }
     }
 
-    /// The type of `name`, added to `types`, where it may stand only once.
-    fn declaration(&mut self, types: &mut Vec<(String, KeyType)>, name: String) -> Result<(), SchemaError> {
-        let kind = self.kind()?;
-        self.declare(types, name, kind)
-    }
-
+    /// Adds a type to `types`, where a name may stand only once.
     fn declare(
         &self,
         types: &mut Vec<(String, KeyType)>,
@@ -133,18 +100,18 @@ impl<'a> Reader<'a> {
 
     fn kind(&mut self) -> Result<KeyType, SchemaError> {
         self.peek();
-        let (line, column) = (self.line, self.column);
+        let before = Self(self.0);
         let word = self.word(false);
         word.parse().map_err(|()| {
             let names: Vec<&str> = KeyType::all().map(KeyType::name).collect();
-            let found = if word.is_empty() { self.error("").found } else { format!("{word:?}") };
-            SchemaError { line, column, expected: format!("a type, one of {}", names.join(", ")), found }
+            let found = if word.is_empty() { self.0.found() } else { format!("{word:?}") };
+            before.error_found(&format!("a type, one of {}", names.join(", ")), found)
         })
     }
 
     fn rule(&mut self, level: usize) -> Result<Node, SchemaError> {
         self.peek();
-        let mut node = Node { line: self.line, ..Node::default() };
+        let mut node = Node { line: self.0.line, ..Node::default() };
         self.expect('[', "'['")?;
         self.predicates(&mut node)?;
         while level < 3 && self.peek() == Some('[') {
@@ -191,21 +158,16 @@ impl<'a> Reader<'a> {
     }
 
     fn predicate(&mut self, name: String, kind: Option<KeyType>) -> Result<Predicate, SchemaError> {
-        let condition = match self.peek() {
-            Some('?') => {
-                self.advance(1);
-                Condition::Optional(self.word(true).to_owned())
-            }
-            Some('-') => {
-                self.advance(1);
-                Condition::Hidden(self.word(true).to_owned())
-            }
-            Some('=') => {
-                self.advance(1);
-                self.values()?
-            }
-            Some(',' | '[' | ']') => Condition::Present,
-            _ => return Err(self.error(AFTER_KEY)),
+        let condition = if self.take('?') {
+            Condition::Optional(self.word(true).to_owned())
+        } else if self.take('-') {
+            Condition::Hidden(self.word(true).to_owned())
+        } else if self.take('=') {
+            self.values()?
+        } else if matches!(self.peek(), Some(',' | '[' | ']')) {
+            Condition::Present
+        } else {
+            return Err(self.error(AFTER_KEY));
         };
         Ok(Predicate { name, kind, condition })
     }
