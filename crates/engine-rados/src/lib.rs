@@ -35,7 +35,6 @@ mod purge;
 #[cfg(feature = "cluster")]
 pub mod raw;
 mod registry;
-mod size;
 mod space;
 mod table;
 mod verify;

@@ -17,10 +17,10 @@ use crate::{
     container::RadosContainer,
     ffi::{Cluster, Errno, IfFound, Io, Names, Pending, WriteOp},
     keys::HEADER,
+    listing,
     options::{Options, SCHEME},
     purge,
     registry::Registry,
-    size,
     space::{self, Space},
     verify,
 };
@@ -196,7 +196,7 @@ impl Pool for RadosPool {
     }
 
     fn container_size(&self, label: &Label) -> Result<u64> {
-        size::of(&self.space(label)?)
+        listing::size(&self.space(label)?)
     }
 
     /// Without a manager daemon Ceph does not report its space.

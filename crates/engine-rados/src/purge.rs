@@ -16,7 +16,6 @@ use crate::{
     keys::{self, Name},
     listing,
     options::Options,
-    size,
     space::Space,
     table::Table,
 };
@@ -26,12 +25,12 @@ const AT_ONCE: usize = 1000;
 
 /// See [`isotach_object::Maintenance::purge`].
 pub(crate) fn container(space: &Space, carry_out: bool) -> Result<Purged> {
-    let before = size::of(space)?;
+    let before = listing::size(space)?;
     // Bytes first and tables then: what is named later than it was listed is found in a table.
     let names = listing::all_names(space)?;
     let pieces: Vec<(u64, u64)> = names.iter().filter_map(Name::piece).collect();
     let piece_names: Vec<_> = pieces.iter().map(|piece| keys::piece_name(piece.0, piece.1)).collect();
-    let sizes = size::stat(&space.data, &piece_names, space)?;
+    let sizes = listing::stat(&space.data, &piece_names, space)?;
     let named = named(space, &listing::all_names(space)?)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let newest = now.saturating_sub(grace(&space.options)).as_secs() as i64;

@@ -11,7 +11,7 @@ use crate::{
     arrays::{Arrays, Slot},
     entry::Entry,
     keys::{self, Name},
-    listing, size,
+    listing,
     space::Space,
     table::Table,
 };
@@ -76,7 +76,7 @@ impl Look<'_> {
 
     fn entries_of(&mut self, object: ObjectId) -> Result<()> {
         self.space.omaps.each_page(object, |entries| {
-            self.total += size::of_entries(entries);
+            self.total += listing::bytes_of(entries);
             entries.iter().try_for_each(|(key, stored)| self.entry(object, key, stored))
         })
     }
@@ -150,7 +150,7 @@ impl Look<'_> {
             })
             .collect();
         let names: Vec<String> = named.iter().map(|(_, name, _)| name.clone()).collect();
-        let found = size::stat(&self.space.data, &names, self.space)?;
+        let found = listing::stat(&self.space.data, &names, self.space)?;
         for ((number, name, stored), found) in named.into_iter().zip(found) {
             if found.is_some_and(|found| found.size >= stored) {
                 continue;
