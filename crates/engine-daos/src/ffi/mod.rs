@@ -20,7 +20,6 @@ mod object;
 mod properties;
 mod queue;
 mod session;
-mod snapshot;
 mod transaction;
 
 use std::fmt;
