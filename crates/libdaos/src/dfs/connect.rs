@@ -2,6 +2,8 @@
 
 use std::sync::Mutex;
 
+use isotach_object::OwnedUpdate;
+
 use super::{
     error::{Errno, Result, refuse},
     mount::{self, Owned},
@@ -65,8 +67,9 @@ pub(crate) fn create_container(
         return refuse(libc::EINVAL, ONE_COPY);
     }
     properties.insert(DAOS_PROP_CO_LAYOUT_TYPE, Value::Number(DAOS_PROP_CO_LAYOUT_POSIX));
-    let new = superblock::New::of(attributes)?;
-    let uuid = containers::create(pool, label, &properties, &new.updates())?;
+    let new = superblock::updates(attributes)?;
+    let new: Vec<_> = new.iter().map(OwnedUpdate::update).collect();
+    let uuid = containers::create(pool, label, &properties, &new)?;
     let name = uuid_text(&uuid);
     let handle = containers::open(pool, &name, DAOS_COO_RW).inspect_err(|_| {
         let _ = containers::destroy(pool, &name, true);

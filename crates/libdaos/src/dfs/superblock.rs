@@ -1,10 +1,10 @@
 //! The superblock: it makes a container a file system, and holds the attributes of the whole.
 
-use isotach_object::{ObjectId, Update};
+use isotach_object::{ObjectId, OwnedUpdate};
 
 use super::{
     error::{Errno, Result, refuse},
-    inode::{self, Inode, Time},
+    inode::{Inode, Time},
     store::{About, EntryKey, Store, check_object},
 };
 pub(crate) use crate::abi::stored::files::Attributes;
@@ -31,36 +31,15 @@ fn place() -> Result<EntryKey> {
     Ok(EntryKey::new(id_of_halves(SUPERBLOCK)?, DKEY))
 }
 
-/// A new file system with an empty root directory that everyone may read and its owner may write.
-#[derive(Debug)]
-pub(crate) struct New {
-    place: EntryKey,
-    root: EntryKey,
-    inode: [u8; inode::SIZE],
-    mark: About,
-    /// The values under attribute keys. The magic number comes last: a container without it is no file system.
-    values: Vec<(&'static [u8], Vec<u8>)>,
-}
-
-impl New {
-    pub(crate) fn of(attributes: &Attributes) -> Result<Self> {
-        let (root_id, now) = (id_of_root()?, Time::now());
-        let inode = Inode::new(ROOT_MODE, root_id, now).bytes();
-        Ok(Self {
-            place: place()?,
-            root: place_of_root()?,
-            inode,
-            mark: About::mark(root_id, now)?,
-            values: attributes.superblock(),
-        })
-    }
-
-    /// The updates that create the file system.
-    pub(crate) fn updates(&self) -> Vec<Update<'_>> {
-        let mut updates = vec![self.mark.set(), self.root.put_inode(&self.inode)];
-        updates.extend(self.values.iter().map(|(akey, value)| self.place.put(akey, value)));
-        updates
-    }
+/// The updates that create a file system with an empty root directory that everyone may read and its owner may write. The magic number
+/// comes last: a container without it is no file system.
+pub(crate) fn updates(attributes: &Attributes) -> Result<Vec<OwnedUpdate>> {
+    let (place, root, root_id, now) = (place()?, place_of_root()?, id_of_root()?, Time::now());
+    let (mark, inode) = (About::mark(root_id, now)?, Inode::new(ROOT_MODE, root_id, now).bytes());
+    let values = attributes.superblock();
+    let values = values.iter().map(|(akey, value)| place.put(akey, value));
+    let all = [mark.set(), root.put_inode(&inode)].into_iter().chain(values);
+    Ok(all.map(|update| OwnedUpdate::of(&update)).collect())
 }
 
 /// Turns a container into a file system, unless it is one.
@@ -69,8 +48,9 @@ impl New {
 /// `EEXIST`.
 pub(crate) fn create(store: &Store, attributes: &Attributes) -> Result<()> {
     check_object(&store.container, id_of_root()?)?;
-    let new = New::of(attributes)?;
-    match store.commit(&[new.place.has(MAGIC, false)], &new.updates())? {
+    let new = updates(attributes)?;
+    let new: Vec<_> = new.iter().map(OwnedUpdate::update).collect();
+    match store.commit(&[place()?.has(MAGIC, false)], &new)? {
         true => Ok(()),
         false => Err(Errno(libc::EEXIST)),
     }
