@@ -340,21 +340,14 @@ pub(crate) struct Owners {
 mod tests {
     use super::*;
 
-    fn list(texts: &[&str]) -> List {
-        List::new(texts.iter().map(|text| Entry::parse(text).unwrap()).collect())
+    fn list(texts: &str) -> List {
+        List::new(texts.split(' ').map(|text| Entry::parse(text).unwrap()).collect())
     }
 
     #[test]
     fn the_first_principal_that_fits_decides_and_groups_add_up() {
         let owners = Owners { user: "ann@".to_owned(), group: "hpc@".to_owned() };
-        let list = list(&[
-            "A::OWNER@:t",
-            "A::bob@:",
-            "A:G:GROUP@:r",
-            "A:G:ops@:w",
-            "A:G:other@:d",
-            "A::EVERYONE@:rwt",
-        ]);
+        let list = list("A::OWNER@:t A::bob@: A:G:GROUP@:r A:G:ops@:w A:G:other@:d A::EVERYONE@:rwt");
         for (user, groups, expected) in [
             ("ann@", &["hpc@"][..], "taA"),
             ("bob@", &["hpc@"], ""),
@@ -372,44 +365,24 @@ mod tests {
 
     #[test]
     fn entries_come_back_from_their_texts_and_their_bytes() {
-        for text in [
-            "A::OWNER@:rwdtTaAo",
-            "A::ann@site:r",
-            "A:G:GROUP@:rw",
-            "A:GP:hpc@:rwc",
-            "A::EVERYONE@:",
-            "U:S:ann@:w",
-            "AUL:GSF:hpc@:rw",
-        ] {
+        let texts = "A::OWNER@:rwdtTaAo A::ann@site:r A:G:GROUP@:rw A:GP:hpc@:rwc A::EVERYONE@: U:S:ann@:w AUL:GSF:hpc@:rw";
+        for text in texts.split(' ') {
             let entry = Entry::parse(text).unwrap();
             assert_eq!(entry.text().unwrap(), text);
             let bytes = entry.bytes();
             assert_eq!((bytes.len() % 8, Entry::read(&bytes).unwrap()), (0, (entry, bytes.len())), "{text}");
         }
-        let list = list(&["A::EVERYONE@:r", "A:G:hpc@:r", "A::ann@:rw", "A::OWNER@:rw"]);
+        let list = list("A::EVERYONE@:r A:G:hpc@:r A::ann@:rw A::OWNER@:rw");
         assert_eq!(List::read(&list.bytes()).unwrap(), list);
         assert!(list.check(ALL).is_ok() && list.check(DAOS_ACL_PERM_READ).is_err());
     }
 
     #[test]
     fn entries_that_mean_nothing_are_refused() {
-        for text in [
-            "",
-            "A::ann@",
-            "A::ann@:r:r",
-            "::ann@:r",
-            "D::ann@:r",
-            "A::ann:r",
-            "A::@:r",
-            "A::ann@b@c:r",
-            "A::ann@:rr",
-            "A::ann@:x",
-            "A:G:OWNER@:r",
-            "A::GROUP@:r",
-            "A:G:EVERYONE@:r",
-            "A:S:ann@:r",
-            "U::ann@:r",
-        ] {
+        let of_form =
+            "A::ann@ A::ann@:r:r ::ann@:r D::ann@:r A::ann:r A::@:r A::ann@b@c:r A::ann@:rr A::ann@:x";
+        let of_sense = "A:G:OWNER@:r A::GROUP@:r A:G:EVERYONE@:r A:S:ann@:r U::ann@:r";
+        for text in of_form.split(' ').chain(of_sense.split(' ')).chain([""]) {
             assert!(Entry::parse(text).is_err(), "{text}");
         }
         let twice = List(vec![Entry::allowing(OWNER, 1), Entry::allowing(OWNER, 2)]);

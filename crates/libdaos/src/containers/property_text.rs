@@ -47,17 +47,8 @@ mod tests {
         ];
         assert_eq!(found, Properties::from(expected));
         assert_eq!(parse("rf:4;encryption:aes-gcm256").unwrap().len(), 2);
-        for wrong in [
-            "",
-            ";",
-            "label",
-            "rd_fac:5",
-            "rd_fac:",
-            "cksum:md5",
-            "cksum_size:k",
-            "layout_type:posix",
-            "what:1",
-        ] {
+        let wrong = "; label rd_fac:5 rd_fac: cksum:md5 cksum_size:k layout_type:posix what:1";
+        for wrong in wrong.split(' ').chain([""]) {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -29,8 +29,12 @@ fn unpacked<'p>(what: &[u8], packed: &'p [u8]) -> Result<(u32, &'p str)> {
     let parts = packed.strip_prefix(what).and_then(|rest| rest.split_first_chunk::<4>());
     match parts.map(|(flags, label)| (u32::from_le_bytes(*flags), std::str::from_utf8(label))) {
         Some((flags, Ok(label))) => Ok((flags, label)),
-        _ => invalid("bytes that are no global handle of this library's"),
+        _ => foreign(),
     }
+}
+
+fn foreign<T>() -> Result<T> {
+    invalid("bytes that are no global handle of this library's")
 }
 
 /// See `daos_pool_local2global`.
@@ -55,9 +59,7 @@ pub(crate) fn of_container(container: u64) -> Result<Vec<u8>> {
 /// See `daos_cont_global2local`. An exclusive handle becomes one that is shared.
 pub(crate) fn to_container(pool: u64, bytes: &[u8]) -> Result<u64> {
     let (flags, named) = unpacked(CONTAINER, bytes)?;
-    let Some((uuid, label)) = named.split_once(' ') else {
-        return invalid("bytes that are no global handle of this library's");
-    };
+    let Some((uuid, label)) = named.split_once(' ') else { return foreign() };
     let flags = if flags == DAOS_COO_EX { DAOS_COO_RW } else { flags };
     let handle = containers::open(pool, label, flags)?;
     if uuid_text(&Container::get(handle)?.uuid) == uuid {
@@ -79,9 +81,7 @@ pub(crate) fn of_array(array: u64) -> Result<Vec<u8>> {
 pub(crate) fn to_array(container: u64, bytes: &[u8], mode: u32) -> Result<u64> {
     let (packed_mode, numbers) = unpacked(ARRAY, bytes)?;
     let numbers: Vec<u64> = numbers.split(' ').filter_map(|number| number.parse().ok()).collect();
-    let [hi, lo, cell_size, chunk_size] = numbers[..] else {
-        return invalid("bytes that are no global handle of this library's");
-    };
+    let [hi, lo, cell_size, chunk_size] = numbers[..] else { return foreign() };
     let mode = if mode == 0 { packed_mode } else { mode };
     arrays::open_as(container, (hi, lo), mode, (cell_size, chunk_size))
 }
