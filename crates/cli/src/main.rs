@@ -21,13 +21,22 @@ mod requests;
 use std::process::ExitCode;
 
 use clap::Parser;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::commands::Cli;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    raise_limit_of_open_files();
     match commands::run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
+}
+
+/// Raises the limit of open files as far as the system lets this process. The usual one is low for the sake of programs that call `select`.
+fn raise_limit_of_open_files() {
+    let limit = getrlimit(Resource::Nofile);
+    // If that fails, the lower limit stays.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }

@@ -166,6 +166,13 @@ fn info_and_where_describe_program_and_store() {
 }
 
 #[test]
+fn a_low_soft_limit_of_open_files_is_raised() {
+    let store = Store::with_field(0, b"field");
+    assert_eq!(store.limited("-S -n 5", ["list"]).succeeds().text().lines().count(), 1);
+    store.limited("-n 5", ["list"]).fails_with(1, &["`ulimit -n`"]);
+}
+
+#[test]
 fn help_completions_and_manual_page_have_the_same_options() {
     let store = Store::absent();
     let print = |arguments: &[&str]| store.bare(arguments).succeeds().text().to_owned();

@@ -197,6 +197,25 @@ impl Store {
         command
     }
 
+    /// Runs the program with a limit, in the words of the shell's `ulimit`.
+    pub(crate) fn limited<S: AsRef<OsStr>>(
+        &self,
+        limit: &str,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Said {
+        let program = self.command(arguments);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "ulimit $0 && exec \"$@\"", limit]);
+        shell.arg(program.get_program()).args(program.get_args());
+        for (name, value) in program.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        said(&mut shell)
+    }
+
     pub(crate) fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Said {
         said(&mut self.command(arguments))
     }

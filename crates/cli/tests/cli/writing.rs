@@ -290,17 +290,7 @@ fn too_few_file_handles_are_reported_before_eccodes_is_called() {
     let file = store.file("good.grib", &good[0]);
     let mut is_reported = false;
     for limit in 5..=40 {
-        let mut command = std::process::Command::new("sh");
-        let program = store.command(["write"]);
-        command.args(["-c", "ulimit -n $0 && exec \"$@\"", &limit.to_string()]);
-        command.arg(program.get_program()).args(program.get_args()).arg(&file);
-        for (name, value) in program.get_envs() {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
-        let said = said(&mut command);
+        let said = store.limited(&format!("-n {limit}"), ["write", &file]);
         assert!(matches!(said.code, Some(0 | 1)), "with {limit} files: {said:?}");
         assert!(!said.err.contains("not installed") && !said.err.contains("assertion"), "{limit}: {said:?}");
         assert!(!said.err.contains("wiped again"), "{limit}: {said:?}");

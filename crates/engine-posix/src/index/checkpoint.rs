@@ -4,7 +4,7 @@
 //! handles. A process first claims the work, so that only one of many replays the log for it. A run only repeats the log, so two processes
 //! that still write overlapping runs do no harm.
 
-use std::{env, ops::Range, path::Path, sync::Arc};
+use std::{collections::HashSet, env, ops::Range, path::Path, sync::Arc};
 
 use isotach_object::Result;
 
@@ -25,6 +25,8 @@ use crate::{
 /// A run is merged with those after it unless it has this many times the entries of all of them. So an entry is rewritten once each time a
 /// container doubles, and the number of runs is the number of doublings.
 const TIER_RATIO: u64 = 2;
+/// Runs are merged when more than one in this many is new. Merging looks at all runs, and there are many where there are many snapshots.
+const MERGE_SHARE: usize = 8;
 /// Bytes of log per run, so that a long log needs little memory.
 const PIECE: u64 = 16 << 20;
 /// Bytes of log above which runs outside the pool are made in a folder.
@@ -36,32 +38,41 @@ pub(crate) fn make(storage: &Storage) -> Result<Vec<Arc<Run>>> {
     let mut state = State::open(storage, NOBODY, &[])?;
     // An old container has none, nor has one after a purge on a full disk.
     reserve::make_reserve_again(&storage.directory);
-    loop {
-        let from = state.covered(storage);
-        let end = storage.log.epoch_at(storage.log.length()?);
-        if end < from + storage.options.checkpoint {
-            return Ok(state.runs);
+    let mut new = 0;
+    while extend(&mut state, storage, &before)? {
+        new += 1;
+        if new > state.runs.len() / MERGE_SHARE {
+            merge_small(&mut state, storage)?;
+            new = 0;
         }
-        if !reserve::is_enough_for_run(storage, PIECE.min(end - from)) {
-            return Ok(state.runs);
-        }
-        let Some(writer) = RunWriter::claim(&storage.directory, storage.uuid, from, 0)? else {
-            return Ok(state.runs);
-        };
-        // The owner of a claim that is gone may have just finished.
-        let (now, _) = chain::spans(storage)?;
-        if now.iter().any(|span| span.from == from && !before.contains(span)) {
-            return Ok(state.runs);
-        }
-        state.replay_to(storage, state.position.saturating_add(PIECE))?;
-        if storage.log.epoch_at(state.position) == from {
-            // The frame there is not whole yet.
-            return Ok(state.runs);
-        }
-        write(&mut state, storage, writer)?;
-        merge_small(&mut state, storage)?;
-        chain::remove_narrow(storage, &state.runs)?;
     }
+    if new > 0 {
+        merge_small(&mut state, storage)?;
+    }
+    Ok(state.runs)
+}
+
+/// Writes the next run, unless the log's end is near or another process does. `before` are the spans that others had written.
+fn extend(state: &mut State, storage: &Storage, before: &[Span]) -> Result<bool> {
+    let from = state.covered(storage);
+    let end = storage.log.epoch_at(storage.log.length()?);
+    if end < from + storage.options.checkpoint || !reserve::is_enough_for_run(storage, PIECE.min(end - from))
+    {
+        return Ok(false);
+    }
+    let Some(writer) = RunWriter::claim(&storage.directory, storage.uuid, from, 0)? else { return Ok(false) };
+    // The owner of a claim that is gone may have just finished.
+    let (now, _) = chain::spans(storage)?;
+    if now.iter().any(|span| span.from == from && !before.contains(span)) {
+        return Ok(false);
+    }
+    state.replay_to(storage, state.position.saturating_add(PIECE))?;
+    if storage.log.epoch_at(state.position) == from {
+        // The frame there is not whole yet.
+        return Ok(false);
+    }
+    write(state, storage, writer)?;
+    Ok(true)
 }
 
 /// A directory outside the pool for runs of what no run of the container contains. Open runs outlive it.
@@ -157,19 +168,21 @@ pub(crate) fn mergeable(entries: &[u64]) -> usize {
 }
 
 /// Merges small runs, but none across the epoch of a snapshot: readers of the past need the runs before it. So runs long before the last
-/// may become mergeable when a snapshot between them is removed.
+/// may become mergeable when a snapshot between them is removed. Removes the runs that were merged.
 fn merge_small(state: &mut State, storage: &Storage) -> Result<()> {
-    let snapshots: Vec<u64> = system::snapshots(state)?.iter().map(|snapshot| snapshot.epoch.0).collect();
+    let snapshots: HashSet<u64> = system::snapshots(state)?.iter().map(|snapshot| snapshot.epoch.0).collect();
     let mut end = state.runs.len();
     while end > 0 {
         let begins_at_one = |run: &Arc<Run>| snapshots.contains(&run.span().from);
         let start = state.runs[..end].iter().rposition(begins_at_one).unwrap_or(0);
         let entries: Vec<u64> = state.runs[start..end].iter().map(|run| run.entries()).collect();
         let first = end - mergeable(&entries);
-        merge(state, storage, first..end)?;
+        if end - first > 1 {
+            merge(state, storage, first..end)?;
+        }
         end = first;
     }
-    Ok(())
+    chain::remove_narrow(storage, &state.runs)
 }
 
 /// Replaces these runs of the state by one.

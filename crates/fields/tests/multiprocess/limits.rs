@@ -1,6 +1,10 @@
-//! More datasets than a process may open files.
+//! More datasets, and more snapshots, than a process may open files.
 
-use std::{fs::File, sync::Arc};
+use std::{
+    fs::{self, File},
+    path::PathBuf,
+    sync::Arc,
+};
 
 use isotach_engine_posix::Posix;
 use isotach_fields::{FieldStore, ListOptions, VerifyOptions};
@@ -95,6 +99,54 @@ fn look_after(uri: &str, datasets: u64) {
         assert_eq!(wiped.datasets.len() as u64, datasets, "{named}");
     }
     assert!(roles::open(uri).stats(&all).unwrap().found.is_empty());
+}
+
+/// Has more snapshots of a dataset than files may be open: first all in the log, then as many runs.
+pub(crate) fn have_snapshots(folder: &str) {
+    const SNAPSHOTS: u64 = 150;
+    let uri = format!("posix:{folder}/store?sync=no");
+    let all: Request = "".parse().unwrap();
+    roles::create(&uri);
+    let store = roles::open(&uri);
+    store.archive(&key(0, 0), b"first").unwrap();
+    store.flush().unwrap();
+    (0..SNAPSHOTS).for_each(|at| drop(store.snapshot(&all, &format!("s{at}")).unwrap()));
+    drop(store);
+    limit_files(LIMITS.start);
+    roles::open(&uri).purge(&all, false).unwrap();
+    let uri = format!("{uri}&checkpoint=256");
+    let store = roles::open(&uri);
+    store.archive(&key(0, 0), b"last").unwrap();
+    store.flush().unwrap();
+    drop(store);
+    assert!(most_runs(&format!("{folder}/store/containers")) > SNAPSHOTS as usize);
+    let check = || {
+        let verified = roles::open(&uri).verify(&all, VerifyOptions::default(), &|_| ()).unwrap();
+        assert!(verified.is_sound(), "{verified:?}");
+    };
+    check();
+    let count = |store: &FieldStore| {
+        let listed = store.list(&all, ListOptions::default()).unwrap();
+        listed.collect::<Result<Vec<_>, _>>().unwrap().len()
+    };
+    let read = |store: &FieldStore| store.retrieve_one(&key(0, 0)).unwrap();
+    let store = roles::open(&uri);
+    assert_eq!((count(&store), read(&store).as_deref()), (1, Some(&b"last"[..])));
+    roles::open(&uri).purge(&all, true).unwrap();
+    assert_eq!(roles::open(&uri).wipe(&"class=od".parse().unwrap(), true).unwrap().datasets.len(), 1);
+    let past = roles::open(&uri).at("s0").unwrap();
+    assert_eq!((count(&past), read(&past).as_deref()), (1, Some(&b"first"[..])));
+    (0..SNAPSHOTS).for_each(|at| roles::open(&uri).remove_snapshot(&format!("s{at}")).unwrap());
+    assert!(roles::open(&uri).snapshots().unwrap().is_empty());
+    check();
+    say(&Said::Done);
+}
+
+/// The runs of the container with most of them.
+fn most_runs(containers: &str) -> usize {
+    let names = |folder: PathBuf| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let is_run = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("run.");
+    names(containers.into()).map(|container| names(container).filter(is_run).count()).max().unwrap()
 }
 
 /// The number of files that may still be opened when a call starts, by a handle that has read before and has not met
@@ -255,4 +307,10 @@ fn a_handle_goes_on_after_any_call_meets_the_limit_of_open_files() {
 fn a_call_with_few_file_descriptors_left_gives_no_wrong_answer() {
     let folder = tempfile::tempdir().unwrap();
     Child::start(&format!("few-left {}", folder.path().display())).expect(&Said::Done);
+}
+
+#[test]
+fn a_dataset_has_more_snapshots_than_a_process_may_open_files() {
+    let folder = tempfile::tempdir().unwrap();
+    Child::start(&format!("snapshots {}", folder.path().display())).expect(&Said::Done);
 }

@@ -73,6 +73,7 @@ pub(crate) fn play(role: &str) {
         "protected" => disks::write_protect(uri),
         "limited" => limits::open_many(uri),
         "limits" => limits::meet_limits(uri),
+        "snapshots" => limits::have_snapshots(uri),
         "few-left" => limits::have_few_left(uri),
         other => panic!("no role {other}"),
     }

@@ -1,4 +1,4 @@
-//! Reading a run: the block index is in memory, and blocks are read and checked one by one.
+//! Reading a run: the block index is in memory, and blocks are read and checked one by one. A small run is in memory as a whole.
 //!
 //! Blocks are read, not mapped: the truncation of a file under a reader is an error and not a signal, and a listing's resident memory is
 //! what it uses.
@@ -19,10 +19,16 @@ use crate::{
         ops::Bytes,
         raw::Raw,
     },
-    io::{directory::Directory, disk::File},
+    io::{
+        directory::Directory,
+        disk::{File, InMemory},
+    },
     sync::{Mutex, MutexGuard},
 };
 
+/// A run of at most this many bytes is read when it is opened, and its file is closed. A container with many snapshots has as many runs,
+/// most of them small, and a process may open few files.
+const SMALL: u64 = 64 << 10;
 /// Blocks in the cache of an open run.
 const CACHED: usize = 16;
 /// Bytes of operations that are worth decoding only once.
@@ -95,6 +101,7 @@ impl Run {
     /// Opens the run in a file.
     pub(super) fn of_file(file: Arc<dyn File>, place: String, uuid: [u8; 16], span: Span) -> Result<Self> {
         let length = file.stat().map_err(|error| Error::from_io(error, format!("stat {place}")))?.length;
+        let file = if length > SMALL { file } else { in_memory(file, length as usize) };
         let mut header = [0; HEADER];
         read_at(&*file, &mut header, 0, &place)?;
         let damaged = |what: &str| Error::corrupt(what, &place);
@@ -300,6 +307,15 @@ fn read_at(file: &dyn File, buffer: &mut [u8], position: u64, place: &str) -> Re
         std::io::ErrorKind::UnexpectedEof => Error::corrupt("a run that ends too early", place),
         _ => Error::from_io(error, format!("read {place}")),
     })
+}
+
+/// The bytes of a file as a file in memory. A file of which some cannot be read stays open: only what needs those fails.
+fn in_memory(file: Arc<dyn File>, length: usize) -> Arc<dyn File> {
+    let mut bytes = vec![0; length];
+    match file.read_exact_at(&mut bytes, 0) {
+        Ok(()) => Arc::new(InMemory::new(bytes)),
+        Err(_) => file,
+    }
 }
 
 fn read_header(bytes: &[u8; HEADER], uuid: [u8; 16], span: Span) -> Option<Header> {

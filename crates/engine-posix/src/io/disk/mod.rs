@@ -13,7 +13,7 @@ use isotach_object::{Error, SharedBytes};
 use rustix::io::Errno;
 
 pub(crate) use real::system;
-pub(crate) use scratch::Scratch;
+pub(crate) use scratch::{InMemory, Scratch};
 
 /// The error for a path that ends at a symbolic link. The engine creates none, so it leads to something else.
 #[derive(Debug)]
