@@ -177,7 +177,7 @@ fn a_flush_while_a_wipe_reads_the_history_leaves_no_array() {
             let writer = store.writer.store.clone();
             (0..number).for_each(|_| before(&store.wiper, Moment::Listed, "od", || ()));
             before(&store.wiper, Moment::Listed, "od", move || {
-                archive(&writer, &[(field("6", "t"), b"six")])
+                archive(&writer, &[(field("6", "t"), b"six")]);
             });
             wipe(&store.wiper.store).unwrap();
             if !store.wiper.script.lock().unwrap().before_next.is_empty() {

@@ -9,7 +9,7 @@ use std::{
 
 use isotach_engine_kit::hooks::{Hooked, Hooks, hook_engine};
 use isotach_engine_posix::Posix;
-use isotach_fields::{Config, Error, FieldStore, VerifyOptions, VerifyReport};
+use isotach_fields::{Config, Error, FieldStore, Repair, Repaired, VerifyOptions, VerifyReport};
 use isotach_mars::Key;
 use isotach_object::{Container, Epoch, Registry, Result, Transaction};
 
@@ -63,10 +63,12 @@ pub(crate) fn be_stuck(uri: &str) {
     wipe_doomed(&stuck).unwrap();
 }
 
-/// Repairs, and returns how many wipes that ended.
-fn end_wipes(store: &FieldStore) -> u64 {
+/// Repairs, and returns how many wipes that ended. Beside living wipers it may find axes without values: a flush whose
+/// collocation is wiped puts them again after its fields.
+fn end_wipes(store: &FieldStore, is_beside: bool) -> u64 {
     let report = verify(store).repair(true).unwrap();
-    assert!(report.repaired.is_empty(), "{report:?}");
+    let is_expected = |repaired: &Repaired| is_beside && repaired.repair == Repair::PutBack;
+    assert!(report.repaired.iter().all(is_expected), "{report:?}");
     report.ended_wipes.iter().map(|ended| u64::from(ended.wipes)).sum()
 }
 
@@ -84,7 +86,7 @@ pub(crate) fn repair(uri: &str) {
     let stop = roles::stop_flag();
     let mut ended = 0;
     while !stop.load(Ordering::Relaxed) {
-        ended += end_wipes(&store);
+        ended += end_wipes(&store, true);
     }
     roles::say(&Said::Count(ended));
 }
@@ -156,7 +158,7 @@ fn writers_lose_nothing_beside_killed_wipers_and_repairs() {
         flushes += count;
         writer.digest();
     }
-    let by_last = end_wipes(&store);
+    let by_last = end_wipes(&store, false);
     let report = verify(&store);
     assert!(report.is_sound() && unended(&report) == 0, "{report:?}");
     println!(
