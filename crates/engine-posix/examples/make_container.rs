@@ -171,7 +171,9 @@ impl Maker {
                 0..4 => self.update(&*handle)?,
                 4..6 => self.commit(&*handle)?,
                 6 => handle.flush()?,
-                _ => drop(handle.allocate_ids(1 + self.random.below(100))?),
+                _ => {
+                    handle.allocate_ids(1 + self.random.below(100))?;
+                }
             }
         }
         self.handles.iter().try_for_each(|handle| handle.flush())?;

@@ -451,7 +451,7 @@ impl Maintenance for PosixPool {
             }
             Err(_) => Err(self.not_found(label)),
         };
-        looked.or_else(|error| Err(self.existing(label).map_or_else(|gone| gone, |_| error)))
+        looked.map_err(|error| self.existing(label).map_or_else(|gone| gone, |_| error))
     }
 
     fn quarantine(&self, label: &Label, findings: &[Finding], note: &str) -> Result<SetAside> {

@@ -148,7 +148,7 @@ fn tree(path: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
         match metadata.is_dir() {
             true => files.extend(tree(&path)),
             false => {
-                drop(files.insert(path.clone(), (fs::read(path).unwrap(), metadata.modified().unwrap())))
+                drop(files.insert(path.clone(), (fs::read(path).unwrap(), metadata.modified().unwrap())));
             }
         }
     }
