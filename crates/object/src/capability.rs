@@ -35,3 +35,22 @@ pub struct Capabilities {
     /// Flushed updates outlive the process.
     pub persistent: bool,
 }
+
+impl Capabilities {
+    /// Those of an engine with the core only.
+    pub const NONE: Self = Self {
+        transactions: false,
+        history: false,
+        prepared_transactions: false,
+        holes: false,
+        snapshots: false,
+        redundancy: false,
+        ordered_listing: false,
+        ordered_updates: false,
+        pending_reads: false,
+        lent_reads: false,
+        multi_process: false,
+        permissions: false,
+        persistent: false,
+    };
+}

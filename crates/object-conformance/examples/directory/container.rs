@@ -1,156 +1,162 @@
-//! A handle on a container: a folder with a file for each object, and one that counts.
-//!
-//! Every change goes to the files at once, so a handle holds nothing back; a flush only makes durable what it changed.
+//! A handle on a container: a folder with a file for each object.
 
 use std::{
-    collections::BTreeSet,
-    fs,
-    path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError},
+    fs::{self, File},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
 };
 
-use isotach_engine_kit::bytes::{Put, Reader};
 use isotach_object::{
     Anchor, ArrayRead, Capabilities, Cell, Container, ContainerFacets, Epoch, Error, IdRange, Label,
-    ObjectId, ObjectType, Page, Precondition, Result, Transaction, Update, check_limit,
+    ObjectId, ObjectType, Page, PageBuilder, Precondition, Result, Transaction, Update,
 };
 
 use crate::{
     engine::{CAPABILITIES, SCHEME},
-    file::{self, failed},
-    object::{Content, Object},
-    pool::lock,
+    files::{self, name, sync_folder, unless_gone},
+    object::{Content, Object, take_number},
 };
 
-/// The file with the epoch and the next id.
-const COUNTERS: &str = "counters";
-/// How the names of objects' files end.
-const OBJECT: &str = ".object";
-
-/// A handle.
-#[derive(Debug)]
-pub(crate) struct DirectoryContainer {
-    label: Label,
-    folder: PathBuf,
-    /// Files that were changed and not synced yet.
-    unsynced: Mutex<BTreeSet<PathBuf>>,
-}
-
-/// The epoch and the next id of a container.
-#[derive(Debug, Clone, Copy, Default)]
+/// The epoch of the last change, and the next id that is free.
+#[derive(Debug, Clone, Copy)]
 struct Counters {
     epoch: u64,
     next_id: u64,
 }
 
-impl DirectoryContainer {
-    pub(crate) fn new(label: Label, folder: PathBuf) -> Self {
-        Self { label, folder, unsynced: Mutex::default() }
+impl Counters {
+    fn encode(self) -> Vec<u8> {
+        [self.epoch, self.next_id].map(u64::to_le_bytes).concat()
     }
 
-    fn unsynced(&self) -> MutexGuard<'_, BTreeSet<PathBuf>> {
-        self.unsynced.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn path(&self, object: ObjectId) -> PathBuf {
-        self.folder.join(format!("{object}{OBJECT}"))
-    }
-
-    /// Refuses where the container was destroyed.
-    fn check_is_there(&self) -> Result<()> {
-        match self.folder.is_dir() {
-            true => Ok(()),
-            false => Err(Error::not_found(format!("container {}", self.label))),
-        }
-    }
-
-    fn object(&self, id: ObjectId) -> Result<Object> {
-        self.check_is_there()?;
-        let path = self.path(id);
-        let Some(contents) = file::read(&path)? else { return Ok(Object::default()) };
-        let malformed =
-            || Error::corrupt("the contents are not those of an object", path.display().to_string());
-        Object::decode(&contents).ok_or_else(malformed)
-    }
-
-    /// Replaces the file of an object; one without cells has none.
-    fn replace(&self, id: ObjectId, object: &Object) -> Result<()> {
-        let path = self.path(id);
-        match object.0.is_empty() {
-            false => file::write(&path, &object.encode())?,
-            true if path.exists() => fs::remove_file(&path).map_err(failed("remove", &path))?,
-            true => return Ok(()),
-        }
-        self.unsynced().insert(path);
-        Ok(())
-    }
-
-    fn counters(&self) -> Result<Counters> {
-        self.check_is_there()?;
-        let path = self.folder.join(COUNTERS);
-        let Some(contents) = file::read(&path)? else { return Ok(Counters::default()) };
-        let mut reader = Reader(&contents);
-        let (Some(epoch), Some(next_id)) = (reader.u64(), reader.u64()) else {
-            return Err(Error::corrupt("the counters are malformed", path.display().to_string()));
-        };
-        Ok(Counters { epoch, next_id })
-    }
-
-    fn set_counters(&self, counters: Counters) -> Result<()> {
-        let path = self.folder.join(COUNTERS);
-        let mut contents = Vec::new();
-        contents.put_u64(counters.epoch);
-        contents.put_u64(counters.next_id);
-        file::write(&path, &contents)?;
-        self.unsynced().insert(path);
-        Ok(())
-    }
-
-    /// Applies updates object by object, and counts them as one epoch. The lock is held.
-    fn apply(&self, updates: &[Update<'_>]) -> Result<Epoch> {
-        let mut counters = self.counters()?;
-        if updates.is_empty() {
-            return Ok(Epoch(counters.epoch));
-        }
-        for run in updates.chunk_by(|one, two| one.object() == two.object()) {
-            let id = run[0].object();
-            let mut object = self.object(id)?;
-            run.iter().for_each(|update| object.apply(update));
-            self.replace(id, &object)?;
-        }
-        counters.epoch += 1;
-        self.set_counters(counters)?;
-        Ok(Epoch(counters.epoch))
-    }
-
-    /// Looks at each cell's content, in order. The lock makes it one state.
-    fn look<T>(&self, cells: &[Cell<'_>], each: impl Fn(&Content) -> Option<T>) -> Result<Vec<Option<T>>> {
-        let _lock = lock();
-        let mut found = Vec::with_capacity(cells.len());
-        for run in cells.chunk_by(|one, two| one.object == two.object) {
-            let object = self.object(run[0].object)?;
-            found.extend(run.iter().map(|cell| object.get(cell).and_then(&each)));
-        }
-        Ok(found)
+    fn decode(mut bytes: &[u8]) -> Option<Self> {
+        let counters = Self { epoch: take_number(&mut bytes)?, next_id: take_number(&mut bytes)? };
+        bytes.is_empty().then_some(counters)
     }
 }
 
-/// Refuses a transaction of more than one cell, and a read set.
-fn check_one_cell(transaction: &Transaction<'_>) -> Result<()> {
-    let unsupported = |what: &str| Err(Error::Unsupported { engine: SCHEME, what: what.to_owned() });
-    let Transaction { preconditions, updates } = transaction;
-    if preconditions.iter().any(|condition| matches!(condition, Precondition::Unchanged(..))) {
-        return unsupported("transactions with a read set");
+/// Creates an empty container in a new folder.
+pub(crate) fn create(folder: &Path) -> Result<()> {
+    for folder in [folder, &folder.join("objects")] {
+        fs::create_dir(folder).map_err(|error| Error::from_io(error, name(folder)))?;
     }
-    let of_updates = updates.iter().map(|update| match update {
-        Update::RemoveDkey { .. } | Update::Destroy { .. } => None,
-        of_cell => Some(of_cell.scope()),
-    });
-    let cells: Vec<_> =
-        preconditions.iter().map(|condition| Some(condition.cell())).chain(of_updates).collect();
-    match cells.iter().all(|cell| *cell == cells[0]) && (cells.len() < 2 || cells[0].is_some()) {
-        true => Ok(()),
-        false => unsupported("transactions of more than one cell"),
+    files::create(&folder.join("counters"), &Counters { epoch: 0, next_id: 1 }.encode())?;
+    files::create(&folder.join("lock"), b"")
+}
+
+#[derive(Debug)]
+pub(crate) struct DirectoryContainer {
+    label: Label,
+    folder: PathBuf,
+    poisoned: AtomicBool,
+}
+
+impl DirectoryContainer {
+    pub(crate) fn new(label: Label, folder: PathBuf) -> Self {
+        Self { label, folder, poisoned: AtomicBool::new(false) }
+    }
+
+    fn what(&self) -> String {
+        format!("container {}", self.label)
+    }
+
+    fn objects(&self) -> PathBuf {
+        self.folder.join("objects")
+    }
+
+    fn file(&self, object: ObjectId) -> PathBuf {
+        self.objects().join(object.to_string())
+    }
+
+    /// The lock file. Each open file has a lock of its own, so it also excludes other threads of this handle.
+    fn lock_file(&self) -> Result<File> {
+        let path = self.folder.join("lock");
+        File::open(path).map_err(|error| Error::from_io(error, self.what()))
+    }
+
+    /// Takes the lock of writers. It is released when the file is closed.
+    fn lock(&self) -> Result<File> {
+        if self.poisoned.load(Ordering::Acquire) {
+            return Err(Error::Poisoned { what: self.what() });
+        }
+        let file = self.lock_file()?;
+        file.lock().map_err(|error| Error::from_io(error, self.what()))?;
+        Ok(file)
+    }
+
+    /// The outcome of a sync. After a failure this handle accepts no more writes.
+    fn synced<T>(&self, outcome: Result<T>) -> Result<T> {
+        outcome.inspect_err(|_| self.poisoned.store(true, Ordering::Release))
+    }
+
+    /// Writes a whole file, and then gives it its name. The caller holds the lock.
+    fn replace(&self, path: &Path, body: &[u8]) -> Result<()> {
+        let tmp = self.folder.join("tmp");
+        let file = files::write(&tmp, body)?;
+        self.synced(file.sync_all().map_err(|error| Error::from_io(error, name(&tmp))))?;
+        fs::rename(&tmp, path).map_err(|error| Error::from_io(error, name(path)))
+    }
+
+    /// Makes all names durable.
+    fn sync(&self) -> Result<()> {
+        let both = sync_folder(&self.objects()).and_then(|()| sync_folder(&self.folder));
+        match both {
+            // The container was destroyed, so nothing can be lost.
+            Err(Error::NotFound { .. }) => Err(Error::not_found(self.what())),
+            outcome => self.synced(outcome),
+        }
+    }
+
+    fn counters(&self) -> Result<Counters> {
+        let path = self.folder.join("counters");
+        let bytes = files::read(&path)?.ok_or_else(|| Error::not_found(self.what()))?;
+        Counters::decode(&bytes).ok_or_else(|| Error::corrupt("counters", name(&path)))
+    }
+
+    /// Refuses a destroyed container. Its folder disappears in one step, and the folder's name is never used again.
+    fn check_exists(&self) -> Result<()> {
+        let folder = unless_gone(fs::metadata(&self.folder), &self.folder)?;
+        folder.map(|_| ()).ok_or_else(|| Error::not_found(self.what()))
+    }
+
+    fn load(&self, object: ObjectId) -> Result<Object> {
+        let path = self.file(object);
+        match files::read(&path)? {
+            Some(bytes) => {
+                Object::decode(&bytes).ok_or_else(|| Error::corrupt("an object's form", name(&path)))
+            }
+            None => self.check_exists().map(|()| Object::default()),
+        }
+    }
+
+    /// Loads the object unless it is the one that was loaded last.
+    fn load_next<'l>(
+        &self,
+        last: &'l mut Option<(ObjectId, Object)>,
+        object: ObjectId,
+    ) -> Result<&'l Object> {
+        let known = last.take().filter(|(id, _)| *id == object);
+        let loaded = match known {
+            Some(known) => known,
+            None => (object, self.load(object)?),
+        };
+        Ok(&last.insert(loaded).1)
+    }
+
+    /// Stores an object after some changes, as one change. The caller holds the lock.
+    fn store(&self, id: ObjectId, object: &Object, changes: usize) -> Result<Epoch> {
+        let counters = self.counters()?;
+        let epoch = counters.epoch + changes as u64;
+        // First the epoch: an epoch without a change does no harm, a change without an epoch would.
+        self.replace(&self.folder.join("counters"), &Counters { epoch, ..counters }.encode())?;
+        let path = self.file(id);
+        match object.is_empty() {
+            true => {
+                unless_gone(fs::remove_file(&path), &path)?;
+            }
+            false => self.replace(&path, &object.encode())?,
+        }
+        Ok(Epoch(epoch))
     }
 }
 
@@ -169,24 +175,32 @@ impl Container for DirectoryContainer {
 
     fn allocate_ids(&self, count: u64) -> Result<IdRange> {
         if count == 0 {
-            return Err(Error::invalid("allocation of 0 object ids", "at least 1"));
+            return Err(Error::invalid("an allocation of no ids", "at least 1"));
         }
-        let _lock = lock();
+        let _lock = self.lock()?;
         let counters = self.counters()?;
         let start = counters.next_id;
         let end = start.checked_add(count);
-        let next_id = end.ok_or_else(|| Error::NoSpace { what: format!("{count} more object ids") })?;
-        self.set_counters(Counters { next_id, ..counters })?;
-        // Nobody may get them again, whatever crashes.
-        file::sync(&self.folder.join(COUNTERS))?;
-        file::sync(&self.folder)?;
-        Ok(IdRange { start, end: next_id })
+        let end = end.ok_or_else(|| Error::NoSpace { what: format!("{count} ids of {}", self.what()) })?;
+        self.replace(&self.folder.join("counters"), &Counters { next_id: end, ..counters }.encode())?;
+        self.sync()?;
+        Ok(IdRange { start, end })
     }
 
     fn update(&self, updates: &[Update<'_>]) -> Result<()> {
         updates.iter().try_for_each(|update| update.check_for(SCHEME, CAPABILITIES.redundancy))?;
-        let _lock = lock();
-        self.apply(updates).map(drop)
+        let _lock = self.lock()?;
+        // Neighbours of one object are written together.
+        for run in updates.chunk_by(|one, next| one.object() == next.object()) {
+            let id = run[0].object();
+            let mut object = match run[0] {
+                Update::Destroy { .. } => Object::default(),
+                _ => self.load(id)?,
+            };
+            run.iter().for_each(|update| object.apply(update));
+            self.store(id, &object, run.len())?;
+        }
+        Ok(())
     }
 
     fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<()> {
@@ -195,49 +209,59 @@ impl Container for DirectoryContainer {
 
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
         transaction.check_for(SCHEME, CAPABILITIES.redundancy)?;
-        check_one_cell(transaction)?;
-        let _lock = lock();
-        for precondition in &transaction.preconditions {
-            if !self.object(precondition.cell().object)?.holds(precondition) {
-                return Err(precondition.conflict());
-            }
+        let cell = only_cell(transaction)?;
+        let _lock = self.lock()?;
+        let Some(cell) = cell else { return self.epoch() };
+        let mut object = self.load(cell.object)?;
+        if let Some(failed) = transaction.preconditions.iter().find(|condition| !object.holds(condition)) {
+            return Err(failed.conflict());
         }
-        self.apply(&transaction.updates)
+        if transaction.updates.is_empty() {
+            return self.epoch();
+        }
+        transaction.updates.iter().for_each(|update| object.apply(update));
+        self.store(cell.object, &object, 1)
     }
 
     fn flush(&self) -> Result<()> {
-        let unsynced = std::mem::take(&mut *self.unsynced());
-        if unsynced.is_empty() {
-            return Ok(());
+        if self.poisoned.load(Ordering::Acquire) {
+            return Err(Error::Poisoned { what: self.what() });
         }
-        self.check_is_there()?;
-        unsynced.iter().filter(|path| path.exists()).try_for_each(|path| file::sync(path))?;
-        file::sync(&self.folder)
+        self.sync()
     }
 
     fn epoch(&self) -> Result<Epoch> {
-        let _lock = lock();
         Ok(Epoch(self.counters()?.epoch))
     }
 
     fn get_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
         cells.iter().try_for_each(Cell::check_value)?;
-        self.look(cells, |content| match content {
-            Content::Value(value) => Some(value.clone()),
-            Content::Bytes(_) => None,
-        })
+        let mut last = None;
+        let values = cells.iter().map(|cell| match self.load_next(&mut last, cell.object)?.cell(cell) {
+            Some(Content::Value(value)) => Ok(Some(value.clone())),
+            _ => Ok(None),
+        });
+        values.collect()
     }
 
     fn size_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>> {
         cells.iter().try_for_each(Cell::check)?;
-        self.look(cells, |content| Some(content.size()))
+        let mut last = None;
+        let sizes = cells.iter().map(|cell| {
+            let content = self.load_next(&mut last, cell.object)?.cell(cell);
+            Ok(content.map(|content| match content {
+                Content::Value(value) => value.len() as u64,
+                Content::Bytes(bytes) => bytes.size(),
+            }))
+        });
+        sizes.collect()
     }
 
     fn read_many(&self, reads: &mut [ArrayRead<'_>]) -> Result<()> {
         reads.iter().try_for_each(|read| read.cell.check_extent())?;
-        let _lock = lock();
+        let mut last = None;
         for read in reads {
-            read.filled = match self.object(read.cell.object)?.get(&read.cell) {
+            read.filled = match self.load_next(&mut last, read.cell.object)?.cell(&read.cell) {
                 Some(Content::Bytes(bytes)) => bytes.read(read.offset, read.buffer),
                 _ => 0,
             };
@@ -247,45 +271,110 @@ impl Container for DirectoryContainer {
 
     fn list_entries(&self, object: ObjectId, anchor: &Anchor, limit: usize, values: bool) -> Result<Page> {
         object.expect_type(ObjectType::KeyValue)?;
-        let _lock = lock();
-        let object = self.object(object)?;
-        let entries = object.0.iter().map(|((key, _), content)| match content {
-            Content::Value(value) if values => (&key[..], &value[..]),
-            _ => (&key[..], &[][..]),
+        check_limit(limit)?;
+        let object = self.load(object)?;
+        let entries = object.cells().map(|(key, _, content)| match content {
+            Content::Value(value) if values => (key, value.as_slice()),
+            _ => (key, [].as_slice()),
         });
-        Page::of(entries.skip_while(|(key, _)| *key <= anchor.as_bytes()), limit)
+        Ok(page(entries, anchor, limit))
     }
 
     fn list_dkeys(&self, object: ObjectId, anchor: &Anchor, limit: usize) -> Result<Page> {
         object.expect_type(ObjectType::General)?;
-        let _lock = lock();
-        let object = self.object(object)?;
-        let dkeys: BTreeSet<&[u8]> = object.0.keys().map(|(dkey, _)| &dkey[..]).collect();
-        let dkeys = dkeys.into_iter().filter(|dkey| *dkey > anchor.as_bytes());
-        Page::of(dkeys.map(|dkey| (dkey, &[][..])), limit)
+        check_limit(limit)?;
+        let object = self.load(object)?;
+        let mut dkeys: Vec<_> = object.cells().map(|(dkey, _, _)| dkey).collect();
+        dkeys.dedup();
+        Ok(page(dkeys.into_iter().map(|dkey| (dkey, [].as_slice())), anchor, limit))
     }
 
     fn list_akeys(&self, object: ObjectId, dkey: &[u8], anchor: &Anchor, limit: usize) -> Result<Page> {
         Update::RemoveDkey { object, dkey }.check()?;
-        let _lock = lock();
-        let object = self.object(object)?;
-        let akeys = object.0.keys().filter(|(there, akey)| there == dkey && **akey > *anchor.as_bytes());
-        Page::of(akeys.map(|(_, akey)| (&akey[..], &[][..])), limit)
+        check_limit(limit)?;
+        let object = self.load(object)?;
+        let akeys = object.cells().filter(|(of, _, _)| *of == dkey).map(|(_, akey, _)| (akey, [].as_slice()));
+        Ok(page(akeys, anchor, limit))
     }
 
     fn list_objects(&self, anchor: &Anchor, limit: usize) -> Result<(Vec<ObjectId>, Option<Anchor>)> {
         check_limit(limit)?;
-        self.check_is_there()?;
+        let folder = self.objects();
+        // While a folder changes, a listing of it may miss a name that stays.
+        let lock = self.lock_file()?;
+        lock.lock_shared().map_err(|error| Error::from_io(error, self.what()))?;
+        let entries = unless_gone(fs::read_dir(&folder), &folder)?;
         let mut objects = Vec::new();
-        for entry in fs::read_dir(&self.folder).map_err(failed("list", &self.folder))? {
-            let name = entry.map_err(failed("list", &self.folder))?.file_name();
-            objects.extend(name.to_str().and_then(|name| name.strip_suffix(OBJECT)).map(str::to_owned));
+        for entry in entries.ok_or_else(|| Error::not_found(self.what()))? {
+            let text = entry.map_err(|error| Error::from_io(error, name(&folder)))?.file_name();
+            let object = text.to_str().and_then(|text| text.parse::<ObjectId>().ok());
+            objects.push(object.ok_or_else(|| Error::corrupt("a file that is no object", name(&folder)))?);
         }
-        objects.sort_unstable();
-        objects.retain(|name| name.as_bytes() > anchor.as_bytes());
-        let next = objects.get(limit).and(objects.get(limit - 1));
-        let next = next.map(|last| Anchor::from_bytes(last.clone().into_bytes()));
+        drop(lock);
+        // A folder that was removed while it was read looks empty.
+        self.check_exists()?;
+        objects.retain(|object| object.to_string().as_bytes() > anchor.as_bytes());
+        objects.sort();
+        let more = objects.len() > limit;
         objects.truncate(limit);
-        Ok((objects.iter().map(|name| name.parse()).collect::<Result<_>>()?, next))
+        let last = objects.last().filter(|_| more);
+        let next = last.map(|last| Anchor::from_bytes(last.to_string().into_bytes()));
+        Ok((objects, next))
     }
+}
+
+fn unsupported(what: &str) -> Error {
+    Error::Unsupported { engine: SCHEME, what: what.to_owned() }
+}
+
+/// The one cell that a transaction names, if it names any.
+fn only_cell<'a>(transaction: &Transaction<'a>) -> Result<Option<Cell<'a>>> {
+    let mut only = None;
+    let mut see = |cell: Cell<'a>| match only.replace(cell) {
+        Some(other) if other != cell => Err(unsupported("transactions of several cells")),
+        _ => Ok(()),
+    };
+    for precondition in &transaction.preconditions {
+        if let Precondition::Unchanged(..) = precondition {
+            return Err(unsupported("the precondition that a cell is unchanged"));
+        }
+        see(precondition.cell())?;
+    }
+    for update in &transaction.updates {
+        match *update {
+            Update::Put { cell, .. }
+            | Update::Remove { cell }
+            | Update::Write { cell, .. }
+            | Update::SetSize { cell, .. }
+            | Update::Punch { cell, .. } => see(cell)?,
+            // An array has one cell.
+            Update::Destroy { object } if object.otype() == ObjectType::Array => see(Cell::array(object))?,
+            Update::RemoveDkey { .. } | Update::Destroy { .. } => {
+                return Err(unsupported("transactions of several cells"));
+            }
+        }
+    }
+    Ok(only)
+}
+
+fn check_limit(limit: usize) -> Result<()> {
+    match limit {
+        0 => Err(Error::invalid("a page of 0 entries", "at least 1")),
+        _ => Ok(()),
+    }
+}
+
+/// A page of sorted entries after the anchor, which is the last key of the page before.
+fn page<'a>(entries: impl Iterator<Item = (&'a [u8], &'a [u8])>, anchor: &Anchor, limit: usize) -> Page {
+    let mut entries = entries.filter(|(key, _)| *key > anchor.as_bytes()).peekable();
+    let mut builder = PageBuilder::new();
+    let mut last = None;
+    while builder.len() < limit
+        && let Some((key, value)) = entries.next()
+    {
+        builder.push(key, value);
+        last = Some(key);
+    }
+    let more = entries.peek().is_some();
+    builder.finish(last.filter(|_| more).map(|key| Anchor::from_bytes(key.to_vec())))
 }

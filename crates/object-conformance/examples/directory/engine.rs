@@ -1,7 +1,7 @@
-//! The engine: pools made, opened and destroyed. A pool is a folder with a file that says so.
+//! The engine of the URIs `directory:/path`: pools are created whole under another name and then renamed.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -9,51 +9,24 @@ use std::{
 use isotach_object::{Capabilities, Engine, Error, Pool, PoolUri, Result};
 
 use crate::{
-    file::{self, failed},
+    files::{self, sync_folder},
     pool::DirectoryPool,
 };
 
 /// The scheme of the engine's URIs.
 pub(crate) const SCHEME: &str = "directory";
-/// Marks a folder as a pool.
-const MARK: &str = "pool";
 
-/// What was flushed outlives the process; objects are listed by their names and entries come from sorted maps.
-pub(crate) const CAPABILITIES: Capabilities = Capabilities {
-    transactions: false,
-    history: false,
-    prepared_transactions: false,
-    holes: false,
-    snapshots: false,
-    redundancy: false,
-    ordered_listing: true,
-    ordered_updates: true,
-    pending_reads: false,
-    lent_reads: false,
-    multi_process: false,
-    permissions: false,
-    persistent: true,
-};
+/// What it can do beyond the core.
+pub(crate) const CAPABILITIES: Capabilities =
+    Capabilities { ordered_listing: true, ordered_updates: true, persistent: true, ..Capabilities::NONE };
 
-/// An engine over folders: `directory:/path`.
-#[derive(Debug, Clone, Copy)]
+/// The file that marks a folder as a pool, and its contents.
+const MARK: &str = "POOL";
+const FORMAT: &[u8] = b"directory 1";
+
+/// The engine.
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Directory;
-
-fn root(uri: &PoolUri) -> Result<PathBuf> {
-    if uri.scheme() != SCHEME || uri.path().is_empty() {
-        return Err(Error::invalid(format!("store {uri}"), "a URI such as directory:/path"));
-    }
-    uri.check_options(&[])?;
-    Ok(PathBuf::from(uri.path()))
-}
-
-fn check_is_pool(root: &Path, uri: &PoolUri) -> Result<()> {
-    match (root.join(MARK).is_file(), root.exists()) {
-        (true, _) => Ok(()),
-        (false, true) => Err(Error::invalid(format!("pool {uri}"), "a folder made by this engine")),
-        (false, false) => Err(Error::not_found(format!("pool {uri}"))),
-    }
-}
 
 impl Engine for Directory {
     fn scheme(&self) -> &'static str {
@@ -65,22 +38,88 @@ impl Engine for Directory {
     }
 
     fn create_pool(&self, uri: &PoolUri) -> Result<()> {
-        let root = root(uri)?;
-        fs::create_dir(&root).map_err(failed("create", &root))?;
-        DirectoryPool::make_folders(&root)?;
-        file::write(&root.join(MARK), SCHEME.as_bytes())?;
-        file::sync(&root)
+        let path = path_of(uri)?;
+        if fs::symlink_metadata(path.join(MARK)).is_ok() {
+            return Err(Error::AlreadyExists { what: uri.to_string() });
+        }
+        let draft = beside(&path)?;
+        let made = make_pool(&draft).and_then(|()| match fs::rename(&draft, &path) {
+            Ok(()) => sync_folder(parent(&path)),
+            Err(error) => Err(not_made(uri, &path, error)),
+        });
+        if made.is_err() {
+            let _ = fs::remove_dir_all(&draft);
+        }
+        made
     }
 
     fn open_pool(&self, uri: &PoolUri) -> Result<Arc<dyn Pool>> {
-        let root = root(uri)?;
-        check_is_pool(&root, uri)?;
-        Ok(Arc::new(DirectoryPool::new(uri.clone(), root)))
+        let path = path_of(uri)?;
+        check_pool(uri, &path)?;
+        Ok(Arc::new(DirectoryPool::new(uri.clone(), path)))
     }
 
     fn destroy_pool(&self, uri: &PoolUri) -> Result<()> {
-        let root = root(uri)?;
-        check_is_pool(&root, uri)?;
-        fs::remove_dir_all(&root).map_err(failed("remove", &root))
+        let path = path_of(uri)?;
+        check_pool(uri, &path)?;
+        let removed = beside(&path)?;
+        fs::rename(&path, &removed).map_err(|error| Error::from_io(error, uri.to_string()))?;
+        sync_folder(parent(&path))?;
+        fs::remove_dir_all(&removed).map_err(|error| Error::from_io(error, removed.display().to_string()))
     }
+}
+
+fn make_pool(draft: &Path) -> Result<()> {
+    for folder in [draft.to_owned(), draft.join("labels"), draft.join("containers"), draft.join("trash")] {
+        fs::create_dir(&folder).map_err(|error| Error::from_io(error, folder.display().to_string()))?;
+    }
+    files::create(&draft.join(MARK), FORMAT)?;
+    sync_folder(draft)
+}
+
+/// Why a new pool could not get its name.
+fn not_made(uri: &PoolUri, path: &Path, error: io::Error) -> Error {
+    match error.kind() {
+        _ if path.join(MARK).exists() => Error::AlreadyExists { what: uri.to_string() },
+        io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+            Error::invalid(uri.to_string(), "an unused path, or an empty folder")
+        }
+        _ => Error::from_io(error, uri.to_string()),
+    }
+}
+
+/// Refuses a path that is no pool.
+fn check_pool(uri: &PoolUri, path: &Path) -> Result<()> {
+    match files::read(&path.join(MARK))? {
+        Some(format) if format == FORMAT => Ok(()),
+        Some(_) => Err(Error::Unsupported { engine: SCHEME, what: format!("the format of {uri}") }),
+        None if fs::symlink_metadata(path).is_ok() => {
+            Err(Error::invalid(uri.to_string(), "a folder that is a pool of this engine"))
+        }
+        None => Err(Error::not_found(uri.to_string())),
+    }
+}
+
+fn path_of(uri: &PoolUri) -> Result<PathBuf> {
+    if uri.scheme() != SCHEME {
+        return Err(Error::invalid(uri.to_string(), format!("a URI with the scheme {SCHEME}")));
+    }
+    uri.check_options(&[])?;
+    let path = PathBuf::from(uri.path());
+    match path.file_name() {
+        Some(_) => Ok(path),
+        None => Err(Error::invalid(uri.to_string(), "the path of a folder, such as directory:/data")),
+    }
+}
+
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// A path on the same file system that nobody else uses.
+fn beside(path: &Path) -> Result<PathBuf> {
+    Ok(parent(path).join(format!(".directory-{}", files::unique()?)))
 }

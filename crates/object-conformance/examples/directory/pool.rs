@@ -1,71 +1,77 @@
-//! A pool: `containers` has a folder with a random name for each container, `labels` a file for each label that names one.
+//! A pool: containers under unique names, and the labels that name them.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
-use isotach_engine_kit::random;
 use isotach_object::{
     Capabilities, Container, ContainerOptions, Error, Label, NewRights, Pool, PoolFacets, PoolUri, PoolUsage,
     Result,
 };
 
 use crate::{
-    container::DirectoryContainer,
+    container::{self, DirectoryContainer},
     engine::{CAPABILITIES, SCHEME},
-    file::{self, failed},
+    files::{self, name, sync_folder, unless_gone},
 };
 
-const CONTAINERS: &str = "containers";
-const LABELS: &str = "labels";
-
-/// Orders all changes of this process.
-static CHANGES: Mutex<()> = Mutex::new(());
-
-/// Held while something is read and replaced.
-pub(crate) fn lock() -> MutexGuard<'static, ()> {
-    CHANGES.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A connection to a pool.
 #[derive(Debug)]
 pub(crate) struct DirectoryPool {
     uri: PoolUri,
-    root: PathBuf,
+    path: PathBuf,
 }
 
 impl DirectoryPool {
-    pub(crate) fn new(uri: PoolUri, root: PathBuf) -> Self {
-        Self { uri, root }
+    pub(crate) fn new(uri: PoolUri, path: PathBuf) -> Self {
+        Self { uri, path }
     }
 
-    pub(crate) fn make_folders(root: &Path) -> Result<()> {
-        [CONTAINERS, LABELS].iter().try_for_each(|name| {
-            let folder = root.join(name);
-            fs::create_dir(&folder).map_err(failed("create", &folder))
-        })
+    fn label(&self, label: &Label) -> PathBuf {
+        self.path.join("labels").join(label.as_str())
     }
 
-    fn label_file(&self, label: &Label) -> PathBuf {
-        // A label may end like a file that is being written; no file name here ends otherwise.
-        self.root.join(LABELS).join(format!("{label}.label"))
+    fn containers(&self) -> PathBuf {
+        self.path.join("containers")
     }
 
-    /// The folder of the container that has this label now.
+    fn trash(&self, unique: &str) -> PathBuf {
+        self.path.join("trash").join(unique)
+    }
+
+    /// The folder that a file of `labels` names.
+    fn named(&self, file: &Path, label: &Label) -> Result<PathBuf> {
+        let unique = files::read(file)?.ok_or_else(|| not_found(label))?;
+        let wrong = |_| Error::corrupt("the name of a container", name(file));
+        Ok(self.containers().join(String::from_utf8(unique).map_err(wrong)?))
+    }
+
+    /// The folder of a container that exists.
     fn folder(&self, label: &Label) -> Result<PathBuf> {
-        let name = file::read(&self.label_file(label))?;
-        let name = name.and_then(|name| String::from_utf8(name).ok());
-        let missing = || Error::not_found(format!("container {label} in pool {}", self.uri));
-        Ok(self.root.join(CONTAINERS).join(name.ok_or_else(missing)?))
+        let folder = self.named(&self.label(label), label)?;
+        unless_gone(fs::metadata(&folder), &folder)?.ok_or_else(|| not_found(label))?;
+        Ok(folder)
     }
-}
 
-fn size_of(folder: &Path) -> Result<u64> {
-    let entries = fs::read_dir(folder).map_err(failed("list", folder))?;
-    let sizes = entries.map(|entry| Ok(entry?.metadata()?.len()));
-    sizes.sum::<std::io::Result<u64>>().map_err(failed("measure", folder))
+    /// Creates a whole container, and then gives it its label.
+    fn make(&self, label: &Label, options: &ContainerOptions<'_>, unique: &str) -> Result<()> {
+        let folder = self.containers().join(unique);
+        container::create(&folder)?;
+        let container = DirectoryContainer::new(label.clone(), folder);
+        container.update(options.updates)?;
+        container.flush()?;
+        sync_folder(&self.containers())?;
+        let draft = self.trash(unique);
+        files::create(&draft, unique.as_bytes())?;
+        let linked = fs::hard_link(&draft, self.label(label));
+        let _ = fs::remove_file(&draft);
+        match linked {
+            Ok(()) => sync_folder(&self.path.join("labels")),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(exists(label)),
+            Err(error) => Err(Error::from_io(error, format!("container {label}"))),
+        }
+    }
 }
 
 impl Pool for DirectoryPool {
@@ -83,25 +89,20 @@ impl Pool for DirectoryPool {
 
     fn create_container(&self, label: &Label, options: &ContainerOptions<'_>) -> Result<()> {
         if options.rights != NewRights::default() {
-            let what = "rights of containers: they are those of the folder".to_owned();
+            let what = "rights of containers other than the default".to_owned();
             return Err(Error::Unsupported { engine: SCHEME, what });
         }
-        let name = format!("{:016x}", random::number()?);
-        let folder = self.root.join(CONTAINERS).join(&name);
-        fs::create_dir(&folder).map_err(failed("create", &folder))?;
-        let container = DirectoryContainer::new(label.clone(), folder.clone());
-        container.update(options.updates)?;
-        container.flush()?;
-        let _lock = lock();
-        let label_file = self.label_file(label);
-        if label_file.exists() {
-            fs::remove_dir_all(&folder).map_err(failed("remove", &folder))?;
-            return Err(Error::AlreadyExists { what: format!("container {label} in pool {}", self.uri) });
+        options.updates.iter().try_for_each(|update| update.check_for(SCHEME, false))?;
+        if fs::symlink_metadata(self.label(label)).is_ok() {
+            return Err(exists(label));
         }
-        file::sync(&self.root.join(CONTAINERS))?;
-        file::write(&label_file, name.as_bytes())?;
-        file::sync(&label_file)?;
-        file::sync(&self.root.join(LABELS))
+        let unique = files::unique()?;
+        let made = self.make(label, options, &unique);
+        if matches!(&made, Err(error) if error.is_refusal()) {
+            // It has no label, so nobody has opened it.
+            let _ = fs::remove_dir_all(self.containers().join(&unique));
+        }
+        made
     }
 
     fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {
@@ -109,32 +110,52 @@ impl Pool for DirectoryPool {
     }
 
     fn destroy_container(&self, label: &Label) -> Result<()> {
-        let _lock = lock();
-        let (folder, label_file) = (self.folder(label)?, self.label_file(label));
-        fs::remove_file(&label_file).map_err(failed("remove", &label_file))?;
-        file::sync(&self.root.join(LABELS))?;
-        fs::remove_dir_all(&folder).map_err(failed("remove", &folder))
+        let unique = files::unique()?;
+        // The process that renames the label destroys the container.
+        let taken = self.trash(&format!("{unique}-label"));
+        unless_gone(fs::rename(self.label(label), &taken), &self.label(label))?
+            .ok_or_else(|| not_found(label))?;
+        sync_folder(&self.path.join("labels"))?;
+        let folder = self.named(&taken, label)?;
+        let trash = self.trash(&unique);
+        // One rename, so that handles never see a part of the container.
+        fs::rename(&folder, &trash).map_err(|error| Error::from_io(error, name(&folder)))?;
+        fs::remove_dir_all(&trash).map_err(|error| Error::from_io(error, name(&trash)))?;
+        fs::remove_file(&taken).map_err(|error| Error::from_io(error, name(&taken)))
     }
 
     fn list_containers(&self) -> Result<Vec<Label>> {
-        let folder = self.root.join(LABELS);
+        let folder = self.path.join("labels");
+        let wrong = |error| Error::from_io(error, name(&folder));
         let mut labels = Vec::new();
-        for entry in fs::read_dir(&folder).map_err(failed("list", &folder))? {
-            let name = entry.map_err(failed("list", &folder))?.file_name();
-            labels.extend(name.to_str().and_then(|name| name.strip_suffix(".label")?.parse().ok()));
+        for entry in fs::read_dir(&folder).map_err(wrong)? {
+            let label = entry.map_err(wrong)?.file_name();
+            let label = label.to_str().and_then(|text| text.parse().ok());
+            labels.push(label.ok_or_else(|| Error::corrupt("a file that is no label", name(&folder)))?);
         }
         labels.sort();
         Ok(labels)
     }
 
     fn container_size(&self, label: &Label) -> Result<u64> {
-        size_of(&self.folder(label)?)
+        files::size_of_tree(&self.folder(label)?)
     }
 
-    /// A folder has no bound of its own here, so the total is the largest number there is.
     fn usage(&self) -> Result<PoolUsage> {
-        let sizes = self.list_containers()?.into_iter().map(|label| self.container_size(&label));
-        let used = sizes.sum::<Result<u64>>()?;
-        Ok(PoolUsage { total: u64::MAX, free: u64::MAX - used, used })
+        let space = rustix::fs::statvfs(&self.path);
+        let space = space.map_err(|error| Error::from_io(error.into(), self.uri.to_string()))?;
+        Ok(PoolUsage {
+            total: space.f_blocks.saturating_mul(space.f_frsize),
+            free: space.f_bavail.saturating_mul(space.f_frsize),
+            used: files::size_of_tree(&self.containers())?,
+        })
     }
+}
+
+fn not_found(label: &Label) -> Error {
+    Error::not_found(format!("container {label}"))
+}
+
+fn exists(label: &Label) -> Error {
+    Error::AlreadyExists { what: format!("container {label}") }
 }
