@@ -237,7 +237,7 @@ mod tests {
                         }
                     }
                 }
-                let mut wanted = schema.wanted_fields(&Request::from(&key)).unwrap().unwrap();
+                let mut wanted = schema.wanted_fields(&Request::from(&key)).unwrap();
                 wanted.mark(split.rule, [&split.dataset, &split.collocation, &split.element]);
                 prop_assert_eq!(wanted.missing_count(), 0);
             }

@@ -41,22 +41,14 @@ impl Reading {
     /// Starts a consistent read. Call this before anything is read. `None` if the dataset was wiped.
     pub(crate) fn begin(inner: &Inner, selection: &Selection) -> Result<Option<Self>> {
         let Some(reader) = inner.reader(&selection.root, &selection.entry)? else { return Ok(None) };
-        match reader.last_transaction(inner) {
-            Ok(before) => Ok(Some(Self { reader, shown: Arc::clone(selection.shown()), before, tries: 0 })),
-            Err(error) if reader.was_wiped(&error) => Ok(None),
-            Err(error) => Err(reader.failed(error)),
-        }
+        let before = reader.unless_wiped(reader.last_transaction(inner))?;
+        Ok(before.map(|before| Self { reader, shown: Arc::clone(selection.shown()), before, tries: 0 }))
     }
 
     /// Whether a transaction was committed since the last check, so that the read must be repeated.
     pub(crate) fn is_outdated(&mut self, inner: &Inner) -> Result<bool> {
-        let now = match self.reader.last_transaction(inner) {
-            Err(error) if self.reader.was_wiped(&error) => return Ok(false),
-            now => now.map_err(|error| self.reader.failed(error))?,
-        };
-        if now == self.before {
-            return Ok(false);
-        }
+        let now = self.reader.unless_wiped(self.reader.last_transaction(inner))?;
+        let Some(now) = now.filter(|now| *now != self.before) else { return Ok(false) };
         self.before = now;
         self.tries += 1;
         if self.tries < TRIES_MAX {
@@ -99,10 +91,8 @@ impl ReadState {
     pub(crate) fn is_outdated(&self, inner: &Inner) -> Result<bool> {
         let Some(now) = self.root.lookup(&self.entry.text)? else { return Ok(false) };
         let Some(reader) = inner.reader(&self.root, &now)? else { return Ok(true) };
-        match reader.last_transaction(inner) {
-            Err(error) if reader.was_wiped(&error) => Ok(true),
-            mark => Ok(mark.map_err(|error| reader.failed(error))? != self.mark),
-        }
+        let mark = reader.unless_wiped(reader.last_transaction(inner))?;
+        Ok(mark.is_none_or(|mark| mark != self.mark))
     }
 
     /// The error of a read that cannot be continued.

@@ -17,7 +17,7 @@ use isotach_object::{Cell, Epoch, Error as ObjectError, ObjectId};
 use crate::{
     Error, Result,
     catalogue::{
-        collocation::{Axes, Collocation, CollocationObjects},
+        collocation::{Axes, Cached, Collocation, CollocationObjects},
         dataset::Dataset,
         layout::{COLLOCATION, DATASET, ENTRY_TRANSACTION, kv_of, parse_collocation_text, value_of_axis_key},
         root::for_each,
@@ -66,10 +66,10 @@ pub(crate) type Mark = Option<Arc<[u8]>>;
 #[derive(Debug)]
 pub(crate) struct DatasetReader {
     pub(crate) dataset: Dataset,
-    collocations: Mutex<Option<(Epoch, Arc<Collocations>)>>,
+    pub(super) collocations: Cached<Arc<Collocations>>,
     /// The index objects of the collocations used last, to save hashing their names again.
     indexes: Mutex<HashMap<Box<str>, ObjectId>>,
-    last_transaction: Mutex<Option<(Epoch, Mark)>>,
+    pub(super) last_transaction: Cached<Mark>,
     pub(crate) used: AtomicU64,
 }
 
@@ -84,35 +84,28 @@ impl DatasetReader {
         }
     }
 
-    pub(crate) fn last_transaction_now(&self) -> Result<Mark> {
+    /// The cached value, or what `read` makes of it if the container has changed since.
+    pub(super) fn cached<T: Clone>(
+        &self,
+        cache: &Cached<T>,
+        read: impl FnOnce(Option<T>) -> Result<T>,
+    ) -> Result<T> {
         let epoch = self.dataset.catalogue.epoch()?;
-        let mut cached = lock(&self.last_transaction);
-        if let Some((at, mark)) = &*cached
-            && *at >= epoch
-        {
-            return Ok(mark.clone());
-        }
+        let known = match lock(cache).clone() {
+            Some((at, value)) if at >= epoch => return Ok(value),
+            known => known.map(|(_, value)| value),
+        };
+        let value = read(known)?;
+        *lock(cache) = Some((epoch, value.clone()));
+        Ok(value)
+    }
+
+    pub(super) fn read_last_transaction(&self) -> Result<Mark> {
         let mark = self.dataset.catalogue.get_many(&[Cell::kv(DATASET, ENTRY_TRANSACTION)])?;
-        let mark = mark.into_iter().flatten().next().map(Arc::from);
-        *cached = Some((epoch, mark.clone()));
-        Ok(mark)
+        Ok(mark.into_iter().flatten().next().map(Arc::from))
     }
 
-    pub(crate) fn collocations_now(&self) -> Result<Arc<Collocations>> {
-        let epoch = self.dataset.catalogue.epoch()?;
-        let before = lock(&self.collocations).clone();
-        if let Some((at, known)) = &before
-            && *at >= epoch
-        {
-            return Ok(Arc::clone(known));
-        }
-        let known = before.as_ref().map(|(_, known)| &**known);
-        let now = Arc::new(Stored::new(self.read_collocations(known)?, |collocation| &collocation.text));
-        *lock(&self.collocations) = Some((epoch, Arc::clone(&now)));
-        Ok(now)
-    }
-
-    fn read_collocations(&self, known: Option<&Collocations>) -> Result<Vec<Arc<Collocation>>> {
+    pub(super) fn read_collocations(&self, known: Option<&Collocations>) -> Result<Arc<Collocations>> {
         let mut collocations = Vec::new();
         for_each(&*self.dataset.catalogue, DATASET, |key, _| {
             let Some((&COLLOCATION, text)) = key.split_first() else { return Ok(()) };
@@ -130,7 +123,7 @@ impl DatasetReader {
             })?);
             Ok(())
         })?;
-        Ok(collocations)
+        Ok(Arc::new(Stored::new(collocations, |collocation| &collocation.text)))
     }
 
     /// The index object of the collocation with this text, whether it exists or not.
@@ -162,20 +155,7 @@ impl DatasetReader {
         })
     }
 
-    pub(crate) fn axes_now(&self, collocation: &Collocation) -> Result<Arc<Axes>> {
-        let epoch = self.dataset.catalogue.epoch()?;
-        let mut cached = lock(&collocation.axes);
-        if let Some((at, axes)) = &*cached
-            && *at >= epoch
-        {
-            return Ok(Arc::clone(axes));
-        }
-        let axes = Arc::new(self.read_axes(collocation)?);
-        *cached = Some((epoch, Arc::clone(&axes)));
-        Ok(axes)
-    }
-
-    fn read_axes(&self, collocation: &Collocation) -> Result<Axes> {
+    pub(super) fn read_axes(&self, collocation: &Collocation) -> Result<Arc<Axes>> {
         let mut axes = Axes::default();
         for (name, object) in collocation.names.iter().zip(&collocation.objects.axes) {
             let mut values = BTreeSet::new();
@@ -188,12 +168,20 @@ impl DatasetReader {
             })?;
             axes.0.push((name.clone(), values));
         }
-        Ok(axes)
+        Ok(Arc::new(axes))
     }
 
     /// Whether an error was caused by a wipe of the dataset while it was read.
     pub(crate) fn was_wiped(&self, error: &Error) -> bool {
         matches!(error, Error::Object(ObjectError::NotFound { .. })) && !self.is_listed()
+    }
+
+    /// The result of reading the dataset; `None` if it was wiped meanwhile.
+    pub(crate) fn unless_wiped<T>(&self, read: Result<T>) -> Result<Option<T>> {
+        match read {
+            Err(error) if self.was_wiped(&error) => Ok(None),
+            read => read.map(Some).map_err(|error| self.failed(error)),
+        }
     }
 
     /// Whether the root lists the dataset. True if that is unknown.

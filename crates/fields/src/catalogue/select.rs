@@ -157,9 +157,8 @@ impl Selection {
     /// The dataset's collocations that match the request, in its order. Empty if the dataset was wiped meanwhile.
     pub(crate) fn targets(&self, inner: &Inner) -> Result<Vec<Target>> {
         let Some(reader) = inner.reader(&self.root, &self.entry)? else { return Ok(Vec::new()) };
-        let collocations = match reader.collocations(inner) {
-            Err(error) if reader.was_wiped(&error) => return Ok(Vec::new()),
-            collocations => collocations.map_err(|error| reader.failed(error))?,
+        let Some(collocations) = reader.unless_wiped(reader.collocations(inner))? else {
+            return Ok(Vec::new());
         };
         let mut targets: Vec<Target> = Vec::new();
         for plan in &self.plans {

@@ -45,7 +45,7 @@ impl<T> Stored<T> {
         let has_names = |item: &T| filter.names().eq(key(item).slots().map(|(name, _)| name));
         let mut found: Vec<&T> =
             self.list.iter().filter(|item| filter.matches(key(item)) && has_names(item)).collect();
-        if filter.is_enumerable() {
+        if filter.candidate_count().is_some() {
             found.sort_by_cached_key(|item| rank(filter, key(item)));
         }
         found

@@ -8,20 +8,21 @@ use std::{
     sync::Arc,
 };
 
-use isotach_mars::{Key, LevelFilter, Match, Plan, Request, RuleId, Schema, Wanted, WantedFields};
+use isotach_mars::{Candidates, Key, Match, Plan, Request, RuleId, Schema, WantedFields};
 use isotach_object::{Cell, ObjectId};
 
 use crate::{
     Error, FieldStore, Location, Result,
     catalogue::{
         collocation::Collocation,
-        consistent_read::{HELD_MAX, ReadState, Reading},
+        consistent_read::ReadState,
         dataset_reader::DatasetReader,
-        layers::{Layer, Seen},
+        layers::Layer,
         layout::{element_of_kv_key, kv_key},
         locks::Action,
-        select::{Selection, Target},
+        select::Target,
     },
+    retrieve::scan::{Scan, Step},
     store::Inner,
 };
 
@@ -60,35 +61,17 @@ impl FieldStore {
     /// damaged, after which it goes on, and what the engines report.
     pub fn inspect(&self, request: &Request) -> Result<Inspection> {
         let (selections, gone) = self.inner.layers(self.inner.select(request, Match::Exact)?)?;
-        let wanted = self.inner.schema.wanted_fields(request)?;
-        Ok(Inspection {
-            inner: Arc::clone(&self.inner),
-            selections: selections.into(),
-            targets: VecDeque::new(),
-            current: None,
-            found: VecDeque::new(),
-            reading: None,
-            seen: Seen::default(),
-            gone: gone.into(),
-            read: Vec::new(),
-            wanted,
-        })
+        let wanted = Some(self.inner.schema.wanted_fields(request)?);
+        let scan = Scan::new(&self.inner, Vec::new(), selections);
+        Ok(Inspection { scan, current: None, gone: gone.into(), read: Vec::new(), wanted })
     }
 }
 
 /// The answer to [`FieldStore::inspect`], worked out as it is iterated.
 #[derive(Debug)]
 pub struct Inspection {
-    inner: Arc<Inner>,
-    selections: VecDeque<Selection>,
-    targets: VecDeque<Target>,
+    scan: Scan<Inspected>,
     current: Option<Walk>,
-    /// Fields of the dataset that is being read. They are held back until its read is consistent, unless they are too
-    /// many.
-    found: VecDeque<Result<Inspected>>,
-    reading: Option<(Selection, Reading)>,
-    /// The elements that the layers above have shown.
-    seen: Seen,
     /// The errors of missing layers of overlays, returned at the end if a field is missing.
     gone: VecDeque<Error>,
     /// The datasets after their consistent reads.
@@ -109,7 +92,7 @@ impl Inspection {
     /// The dataset of a found field, if a later transaction was committed to it since its consistent read.
     pub(crate) fn outdated(&self, field: &Key) -> Result<Option<&ReadState>> {
         for state in self.read.iter().filter(|state| state.holds(field)) {
-            if state.is_outdated(&self.inner)? {
+            if state.is_outdated(&self.scan.inner)? {
                 return Ok(Some(state));
             }
         }
@@ -118,17 +101,16 @@ impl Inspection {
 
     /// Ends the iteration. The missing fields are unknown then.
     pub(crate) fn end(&mut self) {
-        self.selections.clear();
+        self.scan.end();
+        self.scan.found.clear();
         self.gone.clear();
-        self.targets.clear();
-        self.found.clear();
-        (self.current, self.reading, self.wanted) = (None, None, None);
+        (self.current, self.wanted) = (None, None);
     }
 
     /// Looks up the next fields. False at the end.
     fn advance(&mut self) -> Result<bool> {
         if let Some(walk) = &mut self.current {
-            if walk.lookup(&self.inner, &mut self.found, &mut self.seen, self.wanted.as_mut())? {
+            if walk.lookup(&mut self.scan, self.wanted.as_mut())? {
                 return Ok(true);
             }
             self.current = None;
@@ -139,34 +121,17 @@ impl Inspection {
 
     /// Continues with the next collocation. False at the end.
     fn advance_walk(&mut self) -> Result<bool> {
-        if let Some(target) = self.targets.pop_front() {
-            let reader = Arc::clone(&target.reader);
-            self.current = match Walk::new(&self.inner, target) {
-                Err(error) if reader.was_wiped(&error) => None,
-                walk => Some(walk.map_err(|error| reader.failed(error))?),
-            };
-            return Ok(true);
-        }
-        if let Some((selection, mut reading)) = self.reading.take() {
-            if reading.is_outdated(&self.inner)? {
-                self.found.clear();
-                self.seen.begin(selection.layer.as_ref());
-                self.targets = selection.targets(&self.inner)?.into();
-                self.reading = Some((selection, reading));
-            } else {
-                self.read.push(ReadState::of(reading));
+        match self.scan.next(|selection| selection.check_lock(Action::Retrieve))? {
+            Step::Collocation(target) => {
+                let reader = Arc::clone(&target.reader);
+                self.current = reader.unless_wiped(Walk::new(&self.scan.inner, target))?;
             }
-            return Ok(true);
+            Step::Dataset(read) => self.read.extend(read.map(ReadState::of)),
+            Step::End => {
+                let is_complete = self.wanted.as_ref().is_some_and(|wanted| wanted.missing_count() == 0);
+                return self.gone.pop_front().filter(|_| !is_complete).map_or(Ok(false), Err);
+            }
         }
-        let Some(selection) = self.selections.pop_front() else {
-            let is_complete = self.wanted.as_ref().is_some_and(|wanted| wanted.missing_count() == 0);
-            return self.gone.pop_front().filter(|_| !is_complete).map_or(Ok(false), Err);
-        };
-        selection.check_lock(Action::Retrieve)?;
-        self.seen.begin(selection.layer.as_ref());
-        let reading = Reading::begin(&self.inner, &selection)?;
-        self.targets = selection.targets(&self.inner)?.into();
-        self.reading = reading.map(|reading| (selection, reading));
         Ok(true)
     }
 }
@@ -176,20 +141,15 @@ impl Iterator for Inspection {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if self.found.len() > HELD_MAX {
-                self.reading = None;
-            }
-            if self.reading.is_none()
-                && let Some(found) = self.found.pop_front()
-            {
+            if let Some(found) = self.scan.take_found() {
                 return Some(found);
             }
             match self.advance() {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(error) => {
-                    self.reading = None;
-                    self.found.push_back(Err(error));
+                    self.scan.release();
+                    self.scan.found.push_back(Err(error));
                 }
             }
         }
@@ -201,7 +161,7 @@ impl Iterator for Inspection {
 struct Walk {
     reader: Arc<DatasetReader>,
     collocation: Arc<Collocation>,
-    remaining: VecDeque<(RuleId, Odometer)>,
+    remaining: VecDeque<(RuleId, Candidates)>,
     /// Elements already looked up, if several filters may name the same.
     seen: Option<HashSet<String>>,
     /// The handle's schema, if the dataset has another: wanted fields are counted by its rules.
@@ -216,7 +176,7 @@ impl Walk {
         let present = |name: &str, value: &str| axes.contains(name, value);
         let elements = |plan: &Plan| {
             let wanted = plan.element.restricted(present)?.enumerated(|name| axes.values(name));
-            Some((plan.rule, Odometer::new(&wanted)?))
+            Some((plan.rule, wanted.candidates()?))
         };
         let remaining: VecDeque<_> = plans.iter().filter_map(|plan| elements(plan)).collect();
         let seen = (remaining.len() > 1).then(HashSet::new);
@@ -228,16 +188,14 @@ impl Walk {
     /// Looks up one batch. False at the end, or if the dataset was wiped.
     fn lookup(
         &mut self,
-        inner: &Inner,
-        found: &mut VecDeque<Result<Inspected>>,
-        shown: &mut Seen,
+        Scan { inner, found, seen, .. }: &mut Scan<Inspected>,
         mut wanted: Option<&mut WantedFields>,
     ) -> Result<bool> {
-        let Some((rule, odometer)) = self.remaining.front_mut() else { return Ok(false) };
+        let Some((rule, elements)) = self.remaining.front_mut() else { return Ok(false) };
         let rule = *rule;
         let mut batch: Vec<String> = Vec::new();
         while batch.len() < LOOKUPS {
-            let Some(element) = odometer.next() else {
+            let Some(element) = elements.next().map(|key| key.values_joined()) else {
                 self.remaining.pop_front();
                 break;
             };
@@ -262,7 +220,7 @@ impl Walk {
         };
         for (element, record) in batch.iter().zip(records) {
             let Some(record) = record else { continue };
-            if self.layer.is_some() && shown.hides(&self.collocation.text, element) {
+            if self.layer.is_some() && seen.hides(&self.collocation.text, element) {
                 continue;
             }
             let key = self.count_as_found(rule, element, wanted.as_deref_mut());
@@ -336,45 +294,5 @@ impl Collocation {
         let mut key = (*self.whole).clone();
         key.extend_from(&element);
         Some((key, element))
-    }
-}
-
-/// The element texts that a filter names, the last value changing fastest.
-#[derive(Debug)]
-struct Odometer {
-    /// The values of each key, escaped as in the index.
-    lists: Vec<Vec<String>>,
-    next: Option<Vec<usize>>,
-}
-
-impl Odometer {
-    fn new(filter: &LevelFilter) -> Option<Self> {
-        let escaped = |value: &String| Key::new().with("value", value).values_joined();
-        let lists = filter.keys().map(|(_, wanted)| match wanted {
-            Wanted::OneOf(values) => Some(values.as_slice().iter().map(escaped).collect()),
-            _ => None,
-        });
-        let lists: Vec<Vec<String>> = lists.collect::<Option<_>>()?;
-        let next = lists.iter().all(|list| !list.is_empty()).then(|| vec![0; lists.len()]);
-        Some(Self { lists, next })
-    }
-}
-
-impl Iterator for Odometer {
-    type Item = String;
-
-    fn next(&mut self) -> Option<String> {
-        let next = self.next.as_mut()?;
-        let values: Vec<&str> = self.lists.iter().zip(&*next).map(|(list, at)| list[*at].as_str()).collect();
-        let text = values.join(":");
-        for (list, at) in self.lists.iter().zip(next.iter_mut()).rev() {
-            *at += 1;
-            if *at < list.len() {
-                return Some(text);
-            }
-            *at = 0;
-        }
-        self.next = None;
-        Some(text)
     }
 }

@@ -15,7 +15,6 @@ use crate::{
     Error, FieldStore, Location, Result,
     catalogue::{
         collocation::{Axes, Collocation},
-        consistent_read::{HELD_MAX, Reading},
         dataset_reader::DatasetReader,
         history::parse_history,
         layers::{Layer, Seen},
@@ -24,6 +23,7 @@ use crate::{
         root::Entry,
         select::{Selection, Target},
     },
+    retrieve::scan::{Scan, Step},
     store::Inner,
 };
 
@@ -116,17 +116,9 @@ impl FieldStore {
 /// The answer to [`FieldStore::list`], read as it is iterated.
 #[derive(Debug)]
 pub struct Listing {
-    inner: Arc<Inner>,
     options: ListOptions,
-    selections: VecDeque<Selection>,
-    targets: VecDeque<Target>,
+    scan: Scan<Listed>,
     current: Option<Walk>,
-    /// Fields of the dataset that is being read. They are held back until its read is consistent, unless they are too
-    /// many.
-    found: VecDeque<Result<Listed>>,
-    reading: Option<(Selection, Reading)>,
-    /// The elements that the layers above have shown.
-    seen: Seen,
     /// The errors of unusable datasets, returned at the end.
     unusable: VecDeque<Error>,
 }
@@ -139,70 +131,34 @@ impl Listing {
 
     /// As `new`, including datasets that are locked for listing: for internal use.
     pub(crate) fn unlocked(inner: &Arc<Inner>, selections: Vec<Selection>, options: ListOptions) -> Self {
-        Self {
-            inner: Arc::clone(inner),
-            options,
-            selections: selections.into(),
-            targets: VecDeque::new(),
-            current: None,
-            found: VecDeque::new(),
-            reading: None,
-            seen: Seen::default(),
-            unusable: VecDeque::new(),
-        }
+        Self::over(Scan::new(inner, Vec::new(), selections), options)
     }
 
     /// The fields of these collocations, including those of locked datasets.
     pub(crate) fn of_targets(inner: &Arc<Inner>, targets: Vec<Target>, options: ListOptions) -> Self {
-        Self { targets: targets.into(), ..Self::unlocked(inner, Vec::new(), options) }
+        Self::over(Scan::new(inner, targets, Vec::new()), options)
+    }
+
+    fn over(scan: Scan<Listed>, options: ListOptions) -> Self {
+        Self { options, scan, current: None, unusable: VecDeque::new() }
     }
 
     fn advance(&mut self) -> Result<bool> {
-        if let Some(walk) = &mut self.current {
-            match walk.read_page(&self.inner, self.options.duplicates, &mut self.found, &mut self.seen) {
-                Ok(true) => {}
-                Ok(false) => self.current = None,
-                Err(error) if walk.reader.was_wiped(&error) => self.current = None,
-                Err(error) => {
-                    let error = walk.reader.failed(error);
-                    self.current = None;
-                    return Err(error);
-                }
+        if let Some(mut walk) = self.current.take() {
+            let reader = Arc::clone(&walk.reader);
+            let has_more = reader.unless_wiped(walk.read_page(&mut self.scan, self.options.duplicates))?;
+            self.current = has_more.is_some_and(|has_more| has_more).then_some(walk);
+            return Ok(true);
+        }
+        match self.scan.next(|_| Ok(()))? {
+            Step::Collocation(target) => {
+                let reader = Arc::clone(&target.reader);
+                self.current = reader.unless_wiped(Walk::new(&self.scan.inner, target))?.flatten();
             }
-            return Ok(true);
+            Step::Dataset(_) => {}
+            Step::End => return Ok(false),
         }
-        if let Some(target) = self.targets.pop_front() {
-            let reader = Arc::clone(&target.reader);
-            self.current = match Walk::new(&self.inner, target) {
-                Err(error) if reader.was_wiped(&error) => None,
-                walk => walk.map_err(|error| reader.failed(error))?,
-            };
-            return Ok(true);
-        }
-        if let Some((selection, mut reading)) = self.reading.take() {
-            if reading.is_outdated(&self.inner)? {
-                self.found.clear();
-                self.seen.begin(selection.layer.as_ref());
-                self.targets = selection.targets(&self.inner)?.into();
-                self.reading = Some((selection, reading));
-            }
-            return Ok(true);
-        }
-        let Some(selection) = self.selections.pop_front() else { return Ok(false) };
-        self.seen.begin(selection.layer.as_ref());
-        let reading = Reading::begin(&self.inner, &selection)?;
-        self.targets = selection.targets(&self.inner)?.into();
-        self.reading = reading.map(|reading| (selection, reading));
         Ok(true)
-    }
-
-    /// Ends the listing with a failure, after the fields found before it.
-    fn fail(&mut self, error: Error) {
-        self.found.push_back(Err(error));
-        self.selections.clear();
-        self.targets.clear();
-        self.unusable.clear();
-        self.current = None;
     }
 }
 
@@ -211,23 +167,21 @@ impl Iterator for Listing {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if self.found.len() > HELD_MAX {
-                self.reading = None;
-            }
-            if self.reading.is_none()
-                && let Some(found) = self.found.pop_front()
-            {
+            if let Some(found) = self.scan.take_found() {
                 return Some(found);
             }
             match self.advance() {
                 Ok(true) => {}
                 Ok(false) => return self.unusable.pop_front().map(Err),
+                Err(error) if error.is_of_dataset() => {
+                    self.scan.release();
+                    self.unusable.push_back(error);
+                }
+                // It ends the listing, after the fields found before it.
                 Err(error) => {
-                    self.reading = None;
-                    match error.is_of_dataset() {
-                        true => self.unusable.push_back(error),
-                        false => self.fail(error),
-                    }
+                    self.scan.found.push_back(Err(error));
+                    self.scan.end();
+                    self.unusable.clear();
                 }
             }
         }
@@ -254,27 +208,21 @@ impl Walk {
     }
 
     /// Reads the next page. False at the end.
-    fn read_page(
-        &mut self,
-        inner: &Inner,
-        duplicates: bool,
-        found: &mut VecDeque<Result<Listed>>,
-        seen: &mut Seen,
-    ) -> Result<bool> {
+    fn read_page(&mut self, scan: &mut Scan<Listed>, duplicates: bool) -> Result<bool> {
         let Some(anchor) = self.anchor.take() else { return Ok(false) };
         let objects = &self.collocation.objects;
         let object = if duplicates { objects.history } else { objects.index };
-        let page = self.reader.page(inner, object, &anchor)?;
+        let page = self.reader.page(&scan.inner, object, &anchor)?;
         if duplicates {
-            self.take_history(inner, &page, found, seen)?;
+            self.take_history(&page, scan)?;
         } else {
-            self.take_index(&page, found, seen);
+            self.take_index(&page, scan);
         }
         self.anchor = page.next().cloned();
         Ok(true)
     }
 
-    fn take_index(&mut self, page: &Page, found: &mut VecDeque<Result<Listed>>, seen: &mut Seen) {
+    fn take_index(&mut self, page: &Page, Scan { found, seen, .. }: &mut Scan<Listed>) {
         let names = self.collocation.names.len();
         for (key, record) in page.iter() {
             match element_of_kv_key(key, names) {
@@ -287,10 +235,8 @@ impl Walk {
 
     fn take_history(
         &mut self,
-        inner: &Inner,
         page: &Page,
-        found: &mut VecDeque<Result<Listed>>,
-        seen: &mut Seen,
+        Scan { inner, found, seen, .. }: &mut Scan<Listed>,
     ) -> Result<()> {
         let mut wanted: Vec<(&[u8], &str)> = Vec::new();
         for (key, value) in page.iter() {

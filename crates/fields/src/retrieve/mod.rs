@@ -6,6 +6,7 @@ pub(crate) mod bytes;
 pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod retrieval;
+mod scan;
 
 use isotach_mars::{Key, Request};
 use isotach_object::SharedBytes;

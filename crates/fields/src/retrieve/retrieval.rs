@@ -164,7 +164,7 @@ impl Retrieval {
             Ok(None) => true,
             Err(_) => false,
         };
-        // VerifiedContainer at after the field was: what is found before a transaction is none of its fields.
+        // Checked after the field was read: what is found before a transaction is none of its fields.
         match is_elsewhere.then(|| self.inspection.outdated(&key)).transpose() {
             Err(error) => return Alone::Field(Err(error)),
             Ok(Some(Some(state))) => {

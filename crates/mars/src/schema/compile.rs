@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-use super::filter::Values;
-use super::rule::{Allowed, Level, LevelKey, NameId, Presence, Rule, RuleId};
+use super::filter::{Values, Wanted};
+use super::rule::{Level, LevelKey, NameId, Presence, Rule, RuleId};
 use super::tree::{Condition, Node, Predicate, Tree};
 use crate::clock::Clock;
 use crate::types::KeyType;
@@ -116,8 +116,8 @@ fn rule(id: RuleId, line: usize, group: usize, levels: [Level; 3]) -> Rule {
         names.sort_unstable();
         names.dedup();
     }
-    let constrained =
-        levels.iter().flat_map(|level| &level.keys).filter(|key| key.allowed.is_some()).cloned().collect();
+    let keys = levels.iter().flat_map(|level| &level.keys);
+    let constrained = keys.filter(|key| !matches!(key.allowed, Wanted::Any)).cloned().collect();
     let [dataset, collocation, element] = levels;
     Rule { id, line, dataset, collocation, element, group, uses, knows, constrained }
 }
@@ -136,15 +136,12 @@ fn level_key(compiled: &mut Compiled, predicate: &Predicate, kind: KeyType) -> L
         Condition::Hidden(value) => Presence::Hidden { kept: canonical(kind, value) },
         _ => Presence::Mandatory,
     };
+    let listed = |values: &[String]| Values::new(values.iter().map(|value| canonical(kind, value)).collect());
     let allowed = match &predicate.condition {
-        Condition::OneOf(values) => Some((false, values)),
-        Condition::NoneOf(values) => Some((true, values)),
-        _ => None,
+        Condition::OneOf(values) => Wanted::OneOf(listed(values)),
+        Condition::NoneOf(values) => Wanted::NoneOf(listed(values)),
+        _ => Wanted::Any,
     };
-    let allowed = allowed.map(|(negated, values)| Allowed {
-        negated,
-        values: values.iter().map(|value| canonical(kind, value)).collect(),
-    });
     let left_out = match &presence {
         Presence::Hidden { kept } => vec![kept.clone()],
         Presence::Optional { default } if !default.is_empty() => vec![String::new(), default.clone()],
@@ -159,7 +156,6 @@ fn level_key(compiled: &mut Compiled, predicate: &Predicate, kind: KeyType) -> L
         kind,
         presence,
         left_out: Values::new(left_out),
-        allowed_values: allowed.as_ref().map(|allowed| Values::new(allowed.values.clone())),
         allowed,
     }
 }

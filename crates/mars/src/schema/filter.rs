@@ -63,11 +63,21 @@ impl Values {
 }
 
 impl Wanted {
-    fn admits(&self, value: &str) -> bool {
+    /// Whether a canonical value is wanted.
+    pub(super) fn admits(&self, value: &str) -> bool {
         match self {
             Self::Any => true,
             Self::OneOf(values) => values.contains(value),
             Self::NoneOf(values) => !values.contains(value),
+        }
+    }
+
+    /// As a schema says it: `oper/scda`, `!od`.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Any => String::new(),
+            Self::OneOf(values) => values.as_slice().join("/"),
+            Self::NoneOf(values) => format!("!{}", values.as_slice().join("/")),
         }
     }
 }
@@ -122,12 +132,6 @@ impl LevelFilter {
         self.keys.iter().map(|filter| filter.key.kept.as_str())
     }
 
-    /// Whether every value wanted is known by name, so that [`LevelFilter::candidates`] can name every key.
-    #[must_use]
-    pub fn is_enumerable(&self) -> bool {
-        self.keys.iter().all(|filter| matches!(filter.wanted, Wanted::OneOf(_)))
-    }
-
     /// How many keys [`LevelFilter::candidates`] has; `None` if they cannot be named.
     #[must_use]
     pub fn candidate_count(&self) -> Option<u64> {
@@ -141,12 +145,14 @@ impl LevelFilter {
     /// level changing fastest. `None` if some key may be anything: for a plan of [`Match::Exact`](super::Match::Exact)
     /// only where the request says so by a word such as `all`.
     #[must_use]
-    pub fn candidates(&self) -> Option<Candidates<'_>> {
+    pub fn candidates(&self) -> Option<Candidates> {
         let lists = self.keys.iter().map(|filter| match &filter.wanted {
-            Wanted::OneOf(values) => Some((filter.key.kept.as_str(), values.as_slice())),
+            Wanted::OneOf(values) => Some((Arc::clone(&filter.key), values.clone())),
             _ => None,
         });
-        Some(Candidates::new(lists.collect::<Option<Vec<_>>>()?))
+        let lists: Vec<_> = lists.collect::<Option<_>>()?;
+        let any = lists.iter().all(|(_, values)| !values.as_slice().is_empty());
+        Some(Candidates { next: any.then(|| vec![0; lists.len()]), lists })
     }
 
     /// This filter with only the values that are `present`, by name and value, for leaving out what an index does not
@@ -205,43 +211,30 @@ fn push_stored_winds(left: &mut Vec<String>, absent: &[String], mut present: imp
 
 /// The level keys a filter can name, one by one.
 #[derive(Clone, Debug)]
-pub struct Candidates<'a> {
-    lists: Vec<(&'a str, &'a [String])>,
+pub struct Candidates {
+    lists: Vec<(Arc<LevelKey>, Values)>,
     /// Which value of each list comes next; `None` when all have been.
     next: Option<Vec<usize>>,
 }
 
-impl<'a> Candidates<'a> {
-    fn new(lists: Vec<(&'a str, &'a [String])>) -> Self {
-        let any = lists.iter().all(|(_, values)| !values.is_empty());
-        Self { next: any.then(|| vec![0; lists.len()]), lists }
-    }
+impl Iterator for Candidates {
+    type Item = Key;
 
-    /// [`Iterator::next`] into a key of the caller's, whose memory is used again; `false` when all have been.
-    pub fn next_into(&mut self, key: &mut Key) -> bool {
-        let Some(next) = &mut self.next else { return false };
-        key.clear();
-        for ((name, values), index) in self.lists.iter().zip(next.iter()) {
-            let value = values.get(*index).map_or("", String::as_str);
-            key.push_with(name, |text| text.push_str(value));
+    fn next(&mut self) -> Option<Key> {
+        let next = self.next.as_mut()?;
+        let mut key = Key::new();
+        for ((level_key, values), index) in self.lists.iter().zip(next.iter()) {
+            let value = values.as_slice().get(*index).map_or("", String::as_str);
+            key.push_with(&level_key.kept, |text| text.push_str(value));
         }
         for ((_, values), index) in self.lists.iter().zip(next.iter_mut()).rev() {
             *index += 1;
-            if *index < values.len() {
-                return true;
+            if *index < values.as_slice().len() {
+                return Some(key);
             }
             *index = 0;
         }
         self.next = None;
-        true
-    }
-}
-
-impl Iterator for Candidates<'_> {
-    type Item = Key;
-
-    fn next(&mut self) -> Option<Key> {
-        let mut key = Key::new();
-        self.next_into(&mut key).then_some(key)
+        Some(key)
     }
 }

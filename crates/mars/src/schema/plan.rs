@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Schema;
 use super::filter::{KeyFilter, LevelFilter, Values, Wanted};
-use super::rule::{LevelKey, NameId, Presence, Rule, RuleId};
+use super::rule::{Level, LevelKey, NameId, Presence, Rule, RuleId};
 use crate::error::{Mismatch, RequestError};
 use crate::request::{Request, keywords};
 use crate::text::nearest;
@@ -148,21 +148,13 @@ impl<'a> Planner<'a> {
         if !self.takes(rule) {
             return None;
         }
-        let mut levels = Vec::with_capacity(3);
-        for level in rule.levels() {
-            let mut keys = Vec::with_capacity(level.keys.len());
-            for key in &level.keys {
-                keys.push(KeyFilter { wanted: self.wanted(key)?, key: Arc::clone(key) });
-            }
-            levels.push(LevelFilter { keys });
-        }
-        let mut levels = levels.into_iter();
-        Some(Plan {
-            rule: rule.id,
-            dataset: levels.next()?,
-            collocation: levels.next()?,
-            element: levels.next()?,
-        })
+        let mut filter = |level: &Level| {
+            let keys = level.keys.iter();
+            let keys = keys.map(|key| Some(KeyFilter { wanted: self.wanted(key)?, key: Arc::clone(key) }));
+            Some(LevelFilter { keys: keys.collect::<Option<_>>()? })
+        };
+        let (dataset, collocation) = (filter(&rule.dataset)?, filter(&rule.collocation)?);
+        Some(Plan { rule: rule.id, dataset, collocation, element: filter(&rule.element)? })
     }
 
     /// Whether the rule knows the keys that it must and takes some value of each; cheap, for most rules fail here.
@@ -173,11 +165,9 @@ impl<'a> Planner<'a> {
             || self.named.iter().all(|named| named.values.is_none() || named.is_beside || knows(named));
         known
             && rule.constrained.iter().all(|key| {
-                let (Some(allowed), Some(values)) = (&key.allowed, self.values(key.name_id)) else {
-                    return true;
-                };
+                let Some(values) = self.values(key.name_id) else { return true };
                 // A longer list may be a range; what it comes to is seen later.
-                values.len() > 1 || values.iter().any(|value| allowed.admits_raw(key.kind, value, clock))
+                values.len() > 1 || values.iter().any(|value| key.admits_raw(value, clock))
             })
     }
 
@@ -195,7 +185,7 @@ impl<'a> Planner<'a> {
             None if self.mode == Match::Exact && !self.is_any(key) => {
                 (!key.is_mandatory()).then(|| Wanted::OneOf(key.left_out.clone()))
             }
-            None => Some(any_allowed(key)),
+            None => Some(key.allowed.clone()),
         }
     }
 
@@ -244,10 +234,7 @@ impl<'a> Planner<'a> {
 
     /// Those of the values that the rule takes.
     fn admitted(&self, key: &LevelKey, values: &Values) -> Option<Wanted> {
-        let takes = |value: &String| {
-            (!value.is_empty() || !key.is_mandatory())
-                && key.allowed.as_ref().is_none_or(|allowed| allowed.admits(value))
-        };
+        let takes = |value: &String| (!value.is_empty() || !key.is_mandatory()) && key.allowed.admits(value);
         if values.as_slice().iter().all(takes) && !values.as_slice().is_empty() {
             return Some(Wanted::OneOf(values.clone()));
         }
@@ -364,15 +351,6 @@ fn with_ranges_from_zero(steps: Vec<String>) -> Vec<String> {
         all.extend(range.filter(|range| !named.contains(range)));
     }
     all
-}
-
-/// Every value of a key that the rule takes.
-fn any_allowed(key: &LevelKey) -> Wanted {
-    match (&key.allowed, &key.allowed_values) {
-        (Some(allowed), Some(values)) if allowed.negated => Wanted::NoneOf(values.clone()),
-        (_, Some(values)) => Wanted::OneOf(values.clone()),
-        (_, None) => Wanted::Any,
-    }
 }
 
 pub(super) fn request_error(name: &str, fault: RangeFault) -> RequestError {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::filter::Values;
+use super::filter::{Values, Wanted};
 use crate::clock::Clock;
 use crate::types::KeyType;
 
@@ -55,10 +55,8 @@ pub struct LevelKey {
     pub kind: KeyType,
     /// Whether it must be there.
     pub presence: Presence,
-    /// The values it may have, if the rule says.
-    pub(super) allowed: Option<Allowed>,
-    /// The values of [`LevelKey::allowed`], for filters to share.
-    pub(super) allowed_values: Option<Values>,
+    /// The values that the rule takes.
+    pub(super) allowed: Wanted,
     /// What an exact request that leaves the key out wants of it, unless the key is mandatory.
     pub(super) left_out: Values,
     pub(super) name_id: NameId,
@@ -82,39 +80,6 @@ pub enum Presence {
         /// What is kept in place of the value.
         kept: String,
     },
-}
-
-/// The values a rule takes for a key, canonical.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Allowed {
-    pub(super) negated: bool,
-    pub(super) values: Vec<String>,
-}
-
-impl Allowed {
-    /// Whether the rule takes this canonical value.
-    pub(super) fn admits(&self, canonical: &str) -> bool {
-        self.values.iter().any(|value| value == canonical) != self.negated
-    }
-
-    /// Whether the rule takes this value, as given by a message or a caller.
-    pub(super) fn admits_raw(&self, kind: KeyType, value: &str, clock: Clock) -> bool {
-        if kind == KeyType::Default {
-            let value = value.trim();
-            return self.values.iter().any(|known| known.eq_ignore_ascii_case(value)) != self.negated;
-        }
-        let mut canonical = String::new();
-        match kind.canonical(value, clock, &mut canonical) {
-            Ok(()) => self.admits(&canonical),
-            // A value of the wrong type is none of those listed; that it is wrong is found out when it is kept.
-            Err(_) => self.negated,
-        }
-    }
-
-    /// As the schema says it: `oper/scda`, `!od`.
-    pub(super) fn text(&self) -> String {
-        format!("{}{}", if self.negated { "!" } else { "" }, self.values.join("/"))
-    }
 }
 
 impl Level {
@@ -147,6 +112,25 @@ impl LevelKey {
     #[must_use]
     pub fn is_mandatory(&self) -> bool {
         self.presence == Presence::Mandatory
+    }
+
+    /// Whether the rule takes this value, as given by a message or a caller.
+    pub(super) fn admits_raw(&self, value: &str, clock: Clock) -> bool {
+        let (values, is_negated) = match &self.allowed {
+            Wanted::Any => return true,
+            Wanted::OneOf(values) => (values, false),
+            Wanted::NoneOf(values) => (values, true),
+        };
+        if self.kind == KeyType::Default {
+            let value = value.trim();
+            return values.as_slice().iter().any(|known| known.eq_ignore_ascii_case(value)) != is_negated;
+        }
+        let mut canonical = String::new();
+        match self.kind.canonical(value, clock, &mut canonical) {
+            Ok(()) => self.allowed.admits(&canonical),
+            // A value of the wrong type is none of those listed; that it is wrong is found out when it is kept.
+            Err(_) => is_negated,
+        }
     }
 
     /// Whether this is the key `name` itself: not a part of it, and not hidden.

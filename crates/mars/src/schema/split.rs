@@ -155,15 +155,15 @@ impl Schema {
     fn mismatch(&self, rule: &Rule, given: &Given<'_>) -> Mismatch {
         let mut mismatch = Mismatch { line: rule.line, ..Mismatch::default() };
         for key in rule.keys() {
-            match (given.value(key.name_id), &key.allowed) {
-                (None, _) if key.is_mandatory() && !mismatch.missing.contains(&key.name) => {
+            match given.value(key.name_id) {
+                None if key.is_mandatory() && !mismatch.missing.contains(&key.name) => {
                     mismatch.missing.push(key.name.clone());
                 }
-                (Some(value), Some(allowed)) if !allowed.admits_raw(key.kind, value, given.clock) => {
+                Some(value) if !key.admits_raw(value, given.clock) => {
                     mismatch.refused.push(Refused {
                         name: key.name.clone(),
                         value: value.trim().to_owned(),
-                        allowed: allowed.text(),
+                        allowed: key.allowed.text(),
                     });
                 }
                 _ => {}
@@ -207,10 +207,9 @@ impl<'a> Given<'a> {
 
     /// Whether every mandatory key is present with a value that the rule takes.
     fn fits(&self, level: &Level) -> bool {
-        level.keys.iter().all(|key| match (self.value(key.name_id), &key.allowed) {
-            (Some(value), Some(allowed)) => allowed.admits_raw(key.kind, value, self.clock),
-            (Some(_), None) => true,
-            (None, _) => !key.is_mandatory(),
+        level.keys.iter().all(|key| match self.value(key.name_id) {
+            Some(value) => key.admits_raw(value, self.clock),
+            None => !key.is_mandatory(),
         })
     }
 

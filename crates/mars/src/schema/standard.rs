@@ -21,7 +21,7 @@ pub(super) fn schema() -> Schema {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Key, Request};
+    use crate::{Key, Request, Wanted};
 
     fn split(text: &str) -> String {
         let split = schema().split(&text.parse::<Key>().unwrap()).unwrap();
@@ -97,9 +97,11 @@ mod tests {
     fn dataset_rules_of_the_same_keys_share_no_field() {
         let rules = schema().rules().cloned().collect::<Vec<_>>();
         let constrained = rules.iter().flat_map(|rule| &rule.constrained);
-        let streams = constrained.filter(|key| key.name == "stream").filter_map(|key| key.allowed.clone());
-        let streams: std::collections::BTreeSet<String> =
-            streams.flat_map(|allowed| allowed.values).collect();
+        let streams = constrained.filter(|key| key.name == "stream").filter_map(|key| match &key.allowed {
+            Wanted::OneOf(values) | Wanted::NoneOf(values) => Some(values.as_slice().to_vec()),
+            Wanted::Any => None,
+        });
+        let streams: std::collections::BTreeSet<String> = streams.flatten().collect();
         for stream in streams.into_iter().chain(["xxxx".to_owned()]) {
             for class in ["od", "rd", "ti", "ms", "d1", "ce"] {
                 let request: Request = format!("class={class},stream={stream}").parse().unwrap();

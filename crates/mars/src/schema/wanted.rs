@@ -23,7 +23,7 @@ use crate::types::{KeyType, expand, wind};
 ///
 /// let schema = Schema::parse("step: Step; [ class [ type [ step ] ] ]")?;
 /// let request: Request = "class=od,type=fc,step=0/to/12/by/6".parse()?;
-/// let mut wanted = schema.wanted_fields(&request)?.expect("three fields can be counted");
+/// let mut wanted = schema.wanted_fields(&request)?;
 /// let found = schema.split(&"class=od,type=fc,step=6".parse::<Key>()?)?;
 /// wanted.mark(found.rule, [&found.dataset, &found.collocation, &found.element]);
 /// let missing: Vec<String> = wanted.missing().map(|key| key.to_string()).collect();
@@ -58,11 +58,11 @@ struct KeyPosition {
 }
 
 impl Schema {
-    /// The fields that an exact request names. They are counted and named however many they are; it is always `Some`.
+    /// The fields that an exact request names. They are counted and named however many they are.
     ///
     /// # Errors
     /// As [`Schema::plans`] of [`Match::Exact`].
-    pub fn wanted_fields(&self, request: &Request) -> Result<Option<WantedFields>, RequestError> {
+    pub fn wanted_fields(&self, request: &Request) -> Result<WantedFields, RequestError> {
         let mut planner = Planner::new(self, request, Match::Exact)?;
         let mut rules: Vec<&Rule> = planner.plans()?.iter().filter_map(|plan| self.rule(plan.rule)).collect();
         if rules.is_empty() {
@@ -76,7 +76,7 @@ impl Schema {
         }
         let ticked = Ticked::new(keys.iter().map(|key| key.values.len()).collect());
         let (compiled, clock) = (Arc::clone(&self.compiled), self.clock);
-        Ok(Some(WantedFields { keys, ticked, compiled, clock, places: None }))
+        Ok(WantedFields { keys, ticked, compiled, clock, places: None })
     }
 
     /// The values of one key, by the type of the first of the rules for which they make sense; `None` if none of them
@@ -208,7 +208,7 @@ mod tests {
     const SCHEMA: &str = "step: Step; date: Date; [ class, date: Year [ type [ date: Date, step, number? ] ] [ kind [ date: Date, iteration ] ] ]";
 
     fn wanted(text: &str) -> WantedFields {
-        Schema::parse(SCHEMA).unwrap().wanted_fields(&text.parse().unwrap()).unwrap().unwrap()
+        Schema::parse(SCHEMA).unwrap().wanted_fields(&text.parse().unwrap()).unwrap()
     }
 
     fn mark(wanted: &mut WantedFields, text: &str) {
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn a_key_that_the_rule_hides_is_passed_over() {
         let schema = Schema::parse("[ a [ b, g- [ c ]] [ d, g [ c ]]]").unwrap();
-        let mut wanted = schema.wanted_fields(&"a=1,b=1,g=7,c=1".parse().unwrap()).unwrap().unwrap();
+        let mut wanted = schema.wanted_fields(&"a=1,b=1,g=7,c=1".parse().unwrap()).unwrap();
         let split = schema.split(&"a=1,b=1,g=7,c=1".parse().unwrap()).unwrap();
         wanted.mark(split.rule, [&split.dataset, &split.collocation, &split.element]);
         assert_eq!(wanted.missing_count(), 0);

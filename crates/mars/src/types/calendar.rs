@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::civil::Day;
+use super::civil::{self, Day};
 use crate::clock::Clock;
 use crate::text::Expected;
 
@@ -66,8 +66,7 @@ fn in_leap_year(month: u16, day: u16) -> Option<(u8, u8)> {
 
 /// The number `text` is written with, if it has at most `digits` digits and lies in 1 to `last`.
 fn small(text: &str, digits: usize, last: u16) -> Option<u16> {
-    let plain = (1..=digits).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|number| plain && (1..=last).contains(number))
+    civil::number(text, digits).filter(|number| (1..=last).contains(number))
 }
 
 pub(super) fn year(text: &str, clock: Clock, out: &mut String) -> Result<(), Expected> {

@@ -112,7 +112,7 @@ impl Day {
 }
 
 /// A number of one to `digits` digits and nothing else.
-fn number(text: &str, digits: usize) -> Option<u16> {
+pub(super) fn number(text: &str, digits: usize) -> Option<u16> {
     let plain = !text.is_empty() && text.len() <= digits && text.bytes().all(|byte| byte.is_ascii_digit());
     if plain { text.parse().ok() } else { None }
 }

@@ -153,10 +153,7 @@ impl List {
             return self.push_quantiles(from, to, by);
         }
         let (scale, from_count, to_count) = self.ends(from.trim(), to.trim(), by)?;
-        let increment = match by {
-            Some(by) => read_increment(scale, by.trim()).ok_or_else(|| expected_increment(scale))?,
-            None => default_increment(scale),
-        };
+        let increment = increment(scale, by)?;
         check_direction(from_count, to_count, increment)?;
         let steps = (i128::from(to_count) - i128::from(from_count)) / i128::from(increment);
         if steps >= VALUES_MAX as i128 {
@@ -176,12 +173,7 @@ impl List {
 
     /// A range of ranges of steps, `0-24/to/72-96/by/24`: both ends move together.
     fn push_spans(&mut self, from: (i64, i64), to: (i64, i64), by: Option<&String>) -> Result<(), Stop> {
-        let increment = match by {
-            Some(by) => {
-                read_increment(Scale::Seconds, by.trim()).ok_or_else(|| expected_increment(Scale::Seconds))?
-            }
-            None => default_increment(Scale::Seconds),
-        };
+        let increment = increment(Scale::Seconds, by)?;
         if from.1 - from.0 != to.1 - to.0 {
             return Err("its first and last ranges of steps are not equally long".into());
         }
@@ -203,11 +195,7 @@ impl List {
 
     /// A range of quantiles, `1:10/to/10:10`: of one number of parts.
     fn push_quantiles(&mut self, from: (i64, i64), to: (i64, i64), by: Option<&String>) -> Result<(), Stop> {
-        let scale = Scale::Decimal(0);
-        let increment = match by {
-            Some(by) => read_increment(scale, by.trim()).ok_or_else(|| expected_increment(scale))?,
-            None => default_increment(scale),
-        };
+        let increment = increment(Scale::Decimal(0), by)?;
         if from.1 != to.1 {
             return Err("its first and last quantiles are not of one number of parts".into());
         }
@@ -293,13 +281,22 @@ fn check_direction(from: i64, to: i64, increment: i64) -> Result<(), &'static st
     }
 }
 
-fn default_increment(scale: Scale) -> i64 {
-    match scale {
-        Scale::Days => 1,
-        Scale::Minutes => 6 * 60,
-        Scale::Seconds => 12 * 3600,
-        Scale::Decimal(places) => 10_i64.checked_pow(places).unwrap_or(i64::MAX),
-    }
+/// The increment that a range names, or that it has without one.
+fn increment(scale: Scale, by: Option<&String>) -> Result<i64, Stop> {
+    let Some(by) = by else {
+        return Ok(match scale {
+            Scale::Days => 1,
+            Scale::Minutes => 6 * 60,
+            Scale::Seconds => 12 * 3600,
+            Scale::Decimal(places) => 10_i64.checked_pow(places).unwrap_or(i64::MAX),
+        });
+    };
+    read_increment(scale, by.trim()).ok_or(Stop::Reason(Expected::Borrowed(match scale {
+        Scale::Days => "'by' must be a number of days",
+        Scale::Minutes => "'by' must be a duration of at most a day, such as 6 or 30m",
+        Scale::Seconds => "'by' must be a duration, such as 6 or 30m",
+        Scale::Decimal(_) => "'by' must be a number",
+    })))
 }
 
 fn read_increment(scale: Scale, text: &str) -> Option<i64> {
@@ -320,15 +317,6 @@ fn read_increment(scale: Scale, text: &str) -> Option<i64> {
         Scale::Seconds | Scale::Decimal(_) => step::seconds(amount)?,
     };
     Some(sign * amount)
-}
-
-fn expected_increment(scale: Scale) -> Stop {
-    Stop::Reason(Expected::Borrowed(match scale {
-        Scale::Days => "'by' must be a number of days",
-        Scale::Minutes => "'by' must be a duration of at most a day, such as 6 or 30m",
-        Scale::Seconds => "'by' must be a duration, such as 6 or 30m",
-        Scale::Decimal(_) => "'by' must be a number",
-    }))
 }
 
 /// A decimal number in units of the last of `places` places.
