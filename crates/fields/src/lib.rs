@@ -50,7 +50,7 @@ pub use retrieve::buffers::FieldBytes;
 pub use retrieve::inspect::{Inspected, Inspection, Missing};
 pub use retrieve::list::{ListOptions, Listed, Listing};
 pub use retrieve::retrieval::Retrieval;
-pub use store::{FieldStore, SpaceInfo};
+pub use store::FieldStore;
 pub use verify::{
     Damage, EndedWipes, Level, Repair, RepairReport, Repaired, RestoredContainer, UnnamedFields,
     VerifiedPart, VerifyOptions, VerifyProgress, VerifyReport,

@@ -9,7 +9,7 @@ use isotach_mars::{Clock, Key, Schema};
 use isotach_object::{Error as ObjectError, Pool, PoolUri, Registry};
 
 use crate::{
-    Config, Error, Pattern, Result, Space,
+    Config, Error, Result, Space,
     archive::writers::Writers,
     catalogue::{
         dataset::Home,
@@ -61,19 +61,6 @@ struct OpenSpace {
     space: Space,
     /// `None` if every action is forbidden.
     home: Option<Home>,
-}
-
-/// A space of an open store, for `where` and `info`.
-#[derive(Debug, Clone)]
-pub struct SpaceInfo {
-    /// Its name.
-    pub name: String,
-    /// Which new datasets it takes.
-    pub pattern: Pattern,
-    /// The pool of its catalogue.
-    pub catalogue: PoolUri,
-    /// The pool of its store.
-    pub store: PoolUri,
 }
 
 impl FieldStore {
@@ -132,24 +119,7 @@ impl FieldStore {
             .ok_or_else(|| Error::invalid("a store without spaces that may be used", "at least one"))?;
         let text = config.schema.clone().map_or_else(|| first.schema(), Ok)?;
         let schema = Schema::parse(&text)?.with_clock(config.clock);
-        Ok(Self {
-            inner: Arc::new(Inner {
-                registry: registry.clone(),
-                spaces,
-                pools: Mutex::new(pools),
-                schema_digest: schema.digest(),
-                clock: config.clock,
-                schema,
-                schemas: Mutex::default(),
-                writers: Writers::default(),
-                readers: Readers::default(),
-                containers: OpenContainers::default(),
-                budget: HandleBudget::default(),
-                snapshot: None,
-                relabeller: Relabeller::default(),
-                roots,
-            }),
-        })
+        Ok(Self { inner: Inner::new(registry, spaces, roots, pools, schema, config.clock).into() })
     }
 
     /// The schema by which this handle archives fields and interprets requests.
@@ -157,36 +127,49 @@ impl FieldStore {
         &self.inner.schema
     }
 
-    /// The spaces of the store and their pools.
-    pub fn spaces(&self) -> Vec<SpaceInfo> {
-        let info = |space: &OpenSpace| SpaceInfo {
-            name: space.space.name.clone(),
-            pattern: space.space.pattern.clone(),
-            catalogue: space.space.catalogue.clone(),
-            store: space.space.store.clone(),
-        };
-        self.inner.spaces.iter().filter(|space| space.home.is_some()).map(info).collect()
+    /// The spaces of the store, without those in which every action is forbidden.
+    pub fn spaces(&self) -> Vec<Space> {
+        let usable = self.inner.spaces.iter().filter(|open| open.home.is_some());
+        usable.map(|open| open.space.clone()).collect()
     }
 }
 
 impl Inner {
-    /// A separate handle on the store as a snapshot shows it.
-    pub(crate) fn at(&self, snapshot: &Arc<SnapshotId>) -> Self {
+    fn new(
+        registry: &Registry,
+        spaces: Vec<OpenSpace>,
+        roots: Vec<Arc<Root>>,
+        pools: HashMap<PoolUri, Arc<dyn Pool>>,
+        schema: Schema,
+        clock: Clock,
+    ) -> Self {
         Self {
-            registry: self.registry.clone(),
-            spaces: self.spaces.clone(),
-            roots: self.roots.iter().map(|root| Arc::new(root.at(snapshot))).collect(),
-            pools: Mutex::new(lock(&self.pools).clone()),
-            schema: self.schema.clone(),
-            schema_digest: self.schema_digest,
-            clock: self.clock,
-            schemas: Mutex::new(lock(&self.schemas).clone()),
+            registry: registry.clone(),
+            spaces,
+            roots,
+            pools: Mutex::new(pools),
+            schema_digest: schema.digest(),
+            schema,
+            clock,
+            schemas: Mutex::default(),
             writers: Writers::default(),
             readers: Readers::default(),
             containers: OpenContainers::default(),
             budget: HandleBudget::default(),
+            snapshot: None,
+            relabeller: Relabeller::default(),
+        }
+    }
+
+    /// A separate handle on the store as a snapshot shows it.
+    pub(crate) fn at(&self, snapshot: &Arc<SnapshotId>) -> Self {
+        let roots = self.roots.iter().map(|root| Arc::new(root.at(snapshot))).collect();
+        let (spaces, pools) = (self.spaces.clone(), lock(&self.pools).clone());
+        Self {
+            schemas: Mutex::new(lock(&self.schemas).clone()),
             snapshot: Some(Arc::clone(snapshot)),
             relabeller: self.relabeller.clone(),
+            ..Self::new(&self.registry, spaces, roots, pools, self.schema.clone(), self.clock)
         }
     }
 

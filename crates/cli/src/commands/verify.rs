@@ -101,7 +101,7 @@ pub(crate) fn repair(target: &StoreFlags, flags: &RepairFlags) -> Outcome {
                 repair.repaired.iter().try_for_each(|repaired| {
                     let mut object = object(&repaired.dataset, &repaired.damage);
                     object["repair"] = repaired.repair.code().into();
-                    object["aside"] = repaired.aside.clone().into();
+                    object["aside"] = repaired.quarantine.clone().into();
                     object["why"] = repaired.why.clone().into();
                     object["done"] = repair.done.into();
                     print_json(&object)
@@ -219,8 +219,8 @@ fn print(report: &VerifyReport, elapsed: Duration) -> Outcome {
         Rate(report.bytes, elapsed)
     )?;
     print_unnamed(report)?;
-    for part in report.parts.iter().filter(|part| part.unended_wipes() > 0) {
-        let wipes = count(part.unended_wipes().into(), "wipe");
+    for part in report.parts.iter().filter(|part| part.unended_wipes > 0) {
+        let wipes = count(part.unended_wipes.into(), "wipe");
         outln!(
             "not ended: {wipes} of collocations of {}; if none is running, `isotach repair --doit` ends it",
             part.key
@@ -312,9 +312,10 @@ fn print_repair(target: &StoreFlags, report: &RepairReport) -> Outcome {
         print_damage(repaired.repair.code(), &repaired.damage)?;
         repaired.why.as_ref().map_or(Ok(()), |why| outln!("    not repaired: {why}"))?;
     }
-    let mut folders: Vec<_> = report.repaired.iter().filter_map(|repaired| repaired.aside.as_ref()).collect();
+    let mut folders: Vec<_> =
+        report.repaired.iter().filter_map(|repaired| repaired.quarantine.as_ref()).collect();
     folders.dedup();
-    folders.iter().try_for_each(|aside| outln!("the quarantine is {aside}"))?;
+    folders.iter().try_for_each(|folder| outln!("the quarantine is {folder}"))?;
     print_restored(target, report)?;
     let left = report.repaired.iter().filter(|repaired| repaired.repair == Repair::Left);
     let (unknown, left): (Vec<_>, Vec<_>) = left.partition(|repaired| repaired.damage.may_pass());
@@ -378,7 +379,7 @@ fn sum(report: &VerifyReport) -> Value {
         "bytes": report.bytes,
         "unnamed_bytes": sum_of(unnamed_bytes),
         "unnamed_arrays": sum_of(|part| part.unnamed_fields.as_ref().map_or(0, |unnamed| unnamed.fields)),
-        "unended_wipes": sum_of(|part| part.unended_wipes().into()),
+        "unended_wipes": sum_of(|part| part.unended_wipes.into()),
         "damages": sum_of(|part| part.damage.len() as u64),
         "more_damages": sum_of(|part| part.more_damage),
     })

@@ -152,6 +152,15 @@ struct Entry {
     is_own: bool,
 }
 
+/// What is counted, and how.
+struct Pass<'a> {
+    inner: &'a Inner,
+    reader: &'a DatasetReader,
+    collocation: &'a Collocation,
+    filters: &'a [ElementFilter],
+    keys: Keys,
+}
+
 /// Counts the fields that match one of the filters, or all fields if there is no filter. `None` if a tally is not
 /// possible.
 pub(crate) fn tally(
@@ -160,11 +169,10 @@ pub(crate) fn tally(
     collocation: &Collocation,
     filters: &[ElementFilter],
 ) -> Result<Option<Tally>> {
-    let keys = Keys::default();
+    let pass = Pass { inner, reader, collocation, filters, keys: Keys::default() };
     for _ in 0..TRIES {
         let epoch = reader.dataset.catalogue.epoch()?;
-        let index = || read_index(inner, reader, collocation, filters, &keys);
-        let history = || read_history(inner, reader, collocation, filters, &keys);
+        let (index, history) = (|| pass.read_index(), || pass.read_history());
         let first = reader.page(inner, collocation.objects.index, &Anchor::start())?;
         // A thread costs more than a page.
         let (index, history) = match first.next() {
@@ -193,75 +201,60 @@ fn join(index: &Index, history: &[Entry]) -> Tally {
     tally
 }
 
-/// Reads an object page by page, until `take` returns `None`.
-fn for_pages(
-    inner: &Inner,
-    reader: &DatasetReader,
-    object: ObjectId,
-    mut take: impl FnMut(&Page) -> Option<()>,
-) -> Result<bool> {
-    let mut next = Some(Anchor::start());
-    while let Some(anchor) = next {
-        let page = reader.page(inner, object, &anchor)?;
-        if take(&page).is_none() {
-            return Ok(false);
-        }
-        next = page.next().cloned();
-    }
-    Ok(true)
-}
-
 fn wants(filters: &mut [ElementFilter], element: &str) -> bool {
     filters.is_empty() || filters.iter_mut().any(|filter| filter.wants(element))
 }
 
-fn read_index(
-    inner: &Inner,
-    reader: &DatasetReader,
-    collocation: &Collocation,
-    filters: &[ElementFilter],
-    keys: &Keys,
-) -> Result<Option<Index>> {
-    let (names, mut filters) = (collocation.names.len(), filters.to_vec());
-    let mut index = Index::default();
-    let is_whole = for_pages(inner, reader, collocation.objects.index, |page| {
-        for (key, record) in page.iter() {
-            let element = element_of_kv_key(key, names)?;
-            if wants(&mut filters, element) {
-                index.insert(keys.element(element), keys.record(record));
+impl Pass<'_> {
+    /// Reads an object page by page, until `take` returns `None`.
+    fn for_pages(&self, object: ObjectId, mut take: impl FnMut(&Page) -> Option<()>) -> Result<bool> {
+        let mut next = Some(Anchor::start());
+        while let Some(anchor) = next {
+            let page = self.reader.page(self.inner, object, &anchor)?;
+            if take(&page).is_none() {
+                return Ok(false);
             }
+            next = page.next().cloned();
         }
-        (index.len() <= FIELDS_MAX).then_some(())
-    })?;
-    Ok(is_whole.then_some(index))
-}
+        Ok(true)
+    }
 
-fn read_history(
-    inner: &Inner,
-    reader: &DatasetReader,
-    collocation: &Collocation,
-    filters: &[ElementFilter],
-    keys: &Keys,
-) -> Result<Option<Vec<Entry>>> {
-    let mut filters = filters.to_vec();
-    let mut history = Vec::new();
-    let is_whole = for_pages(inner, reader, collocation.objects.history, |page| {
-        for (key, value) in page.iter() {
-            let (id, record, element) = parse_history(key, value)?;
-            if !wants(&mut filters, element) {
-                continue;
+    fn read_index(&self) -> Result<Option<Index>> {
+        let (names, mut filters) = (self.collocation.names.len(), self.filters.to_vec());
+        let mut index = Index::default();
+        let is_whole = self.for_pages(self.collocation.objects.index, |page| {
+            for (key, record) in page.iter() {
+                let element = element_of_kv_key(key, names)?;
+                if wants(&mut filters, element) {
+                    index.insert(self.keys.element(element), self.keys.record(record));
+                }
             }
-            let location = Location::decode(record, &reader.dataset.uri)?;
-            let is_own = match location.object_in(&reader.dataset.uri) {
-                // The array was indexed again under another key. Finding all its entries needs the slow path.
-                Some(object) if object != id => return None,
-                own => own.is_some(),
-            };
-            let (element, record) = (keys.element(element), keys.record(record));
-            let (length, is_adopted) = (location.length, location.is_adopted());
-            history.push(Entry { element, record, length, is_adopted, is_own });
-        }
-        (history.len() <= FIELDS_MAX).then_some(())
-    })?;
-    Ok(is_whole.then_some(history))
+            (index.len() <= FIELDS_MAX).then_some(())
+        })?;
+        Ok(is_whole.then_some(index))
+    }
+
+    fn read_history(&self) -> Result<Option<Vec<Entry>>> {
+        let (uri, mut filters) = (&self.reader.dataset.uri, self.filters.to_vec());
+        let mut history = Vec::new();
+        let is_whole = self.for_pages(self.collocation.objects.history, |page| {
+            for (key, value) in page.iter() {
+                let (id, record, element) = parse_history(key, value)?;
+                if !wants(&mut filters, element) {
+                    continue;
+                }
+                let location = Location::decode(record, uri)?;
+                let is_own = match location.object_in(uri) {
+                    // The array was indexed again under another key. Finding all its entries needs the slow path.
+                    Some(object) if object != id => return None,
+                    own => own.is_some(),
+                };
+                let (element, record) = (self.keys.element(element), self.keys.record(record));
+                let (length, is_adopted) = (location.length, location.is_adopted());
+                history.push(Entry { element, record, length, is_adopted, is_own });
+            }
+            (history.len() <= FIELDS_MAX).then_some(())
+        })?;
+        Ok(is_whole.then_some(history))
+    }
 }

@@ -18,7 +18,6 @@ use crate::{
     },
     catalogue::history::parse_history,
     catalogue::{
-        collocation::Collocation,
         dataset_reader::{Collocations, DatasetReader},
         layout::{DATASET, ENTRY_PURGE, kv_key, new_incarnation},
         locks::Action,
@@ -179,18 +178,10 @@ impl Inner {
         begun: &mut Vec<PurgedDataset>,
     ) -> Result<Option<PurgedDataset>> {
         let Some(reader) = self.reader(&selection.root, &selection.entry)? else { return Ok(None) };
-        let dataset = &reader.dataset;
-        let mut pools = vec![Arc::clone(&dataset.root.pool)];
-        if !dataset.is_one_container() {
-            pools.push(self.pool(&dataset.uri.pool)?);
-        }
-        let label = &dataset.uri.label;
-        let size = || {
-            let sizes = pools.iter().map(|pool| self.with_handles(|| Ok(pool.container_size(label)?)));
-            sizes.sum::<Result<u64>>()
-        };
-        let before = size()?;
-        let purge = || self.purge_containers(&pools, label, doit);
+        let Selection { root, entry, .. } = selection;
+        let pools = self.pools_of(root, &entry.record)?;
+        let before = self.size_of(root, &entry.record)?;
+        let purge = || self.purge_containers(&pools, &reader.dataset.uri.label, doit);
         let mut replaced = Replaced::default();
         let purged = match doit {
             true => self.remove_replaced(&reader, purge, &mut replaced).and_then(|freed| {
@@ -207,7 +198,7 @@ impl Inner {
             }),
         };
         let report = |purged: Purged| PurgedDataset {
-            key: selection.entry.key.clone(),
+            key: entry.key.clone(),
             replaced_fields: replaced.fields,
             replaced_bytes: replaced.bytes,
             before: purged.before,
@@ -218,7 +209,8 @@ impl Inner {
         match purged {
             Ok(purged) => Ok(Some(report(purged))),
             Err(error) => {
-                let freed = size().map_or(0, |after| before.saturating_sub(after));
+                let after = self.size_of(root, &entry.record);
+                let freed = after.map_or(0, |after| before.saturating_sub(after));
                 if replaced.fields > 0 || freed > 0 {
                     begun.push(report(Purged { before, freed, ..Purged::default() }));
                 }
@@ -248,11 +240,8 @@ impl Inner {
         if let Some(sum) = self.tally_replaced(reader, &collocations)? {
             return Ok(sum);
         }
-        let shared = shared_arrays(reader, collocations.list.iter())?;
         let mut sum = Replaced::default();
-        for collocation in collocations.list.iter() {
-            scan_history(self, reader, collocation, &shared, &mut sum, None)?;
-        }
+        scan_histories(self, reader, &collocations, &mut sum, None)?;
         Ok(sum)
     }
 
@@ -304,32 +293,18 @@ impl Inner {
     }
 
     fn try_to_remove(&self, reader: &DatasetReader, batch_size: usize, removed: &mut Replaced) -> Result<()> {
-        let collocations = reader.collocations(self)?;
-        let shared = shared_arrays(reader, collocations.list.iter())?;
-        let remover = self.with_handles(|| self.remover(reader, batch_size))?;
-        for collocation in collocations.list.iter() {
-            scan_history(self, reader, collocation, &shared, removed, Some(&remover))?;
-        }
-        Ok(())
-    }
-
-    /// Separate handles, so that a reader's handles have no updates.
-    fn remover(&self, reader: &DatasetReader, batch_size: usize) -> Result<Remover> {
+        // Separate handles, so that a reader's handles have no updates.
         let dataset = &reader.dataset;
-        let catalogue = dataset.root.pool.open_container(dataset.catalogue.label())?;
-        let store = match dataset.is_one_container() {
-            true => None,
-            false => Some(self.pool(&dataset.uri.pool)?.open_container(&dataset.uri.label)?),
-        };
-        Ok(Remover { catalogue, store, batch_size })
+        let containers = self.open_apart(&dataset.root, &dataset.entry.record)?;
+        let remover = Remover { containers, batch_size };
+        scan_histories(self, reader, &*reader.collocations(self)?, removed, Some(&remover))
     }
 }
 
 /// The containers from which replaced fields are removed.
 struct Remover {
-    catalogue: Arc<dyn Container>,
-    /// The store's container, if it is not the catalogue's.
-    store: Option<Arc<dyn Container>>,
+    /// The catalogue's, and the store's if that is another one.
+    containers: Vec<Arc<dyn Container>>,
     /// The number of fields that are removed together.
     batch_size: usize,
 }
@@ -339,70 +314,75 @@ impl Remover {
     fn remove(&self, history: ObjectId, keys: &[&[u8]], arrays: &[ObjectId]) -> Result<()> {
         let mut arrays: Vec<_> = arrays.iter().map(|object| Update::Destroy { object: *object }).collect();
         let entries = keys.iter().map(|key| Update::Remove { cell: Cell::kv(history, key) });
-        let Some(store) = &self.store else {
+        let catalogue = &self.containers[0];
+        let Some(store) = self.containers.get(1) else {
             arrays.extend(entries);
-            self.catalogue.update(&arrays)?;
-            self.catalogue.flush()?;
-            return Ok(());
+            catalogue.update(&arrays)?;
+            return Ok(catalogue.flush()?);
         };
         if !arrays.is_empty() {
             // The mark comes after the decision and before the removal. A snapshot of the catalogue that shows one of
             // the fields as the newest is older than the mark. Its maker, who takes the store's snapshot too late for
             // that field, then sees that the mark has changed.
             let (cell, mark) = (Cell::kv(DATASET, ENTRY_PURGE), new_incarnation().to_le_bytes());
-            self.catalogue.update(&[Update::Put { cell, value: &mark }])?;
-            self.catalogue.flush()?;
+            catalogue.update(&[Update::Put { cell, value: &mark }])?;
+            catalogue.flush()?;
             store.update(&arrays)?;
             store.flush()?;
         }
-        self.catalogue.update(&entries.collect::<Vec<_>>())?;
-        self.catalogue.flush()?;
-        Ok(())
+        catalogue.update(&entries.collect::<Vec<_>>())?;
+        Ok(catalogue.flush()?)
     }
 }
 
-/// Scans the history of a collocation, counts the replaced fields, and removes them through `remover`. An unreadable
-/// entry stays.
-fn scan_history(
+/// Scans the histories of collocations, counts the replaced fields, and removes them through `remover`. Unreadable
+/// entries stay.
+fn scan_histories(
     inner: &Inner,
     reader: &DatasetReader,
-    collocation: &Collocation,
-    shared: &HashSet<ObjectId>,
+    collocations: &Collocations,
     sum: &mut Replaced,
     remover: Option<&Remover>,
 ) -> Result<()> {
-    let (history, index) = (collocation.objects.history, collocation.objects.index);
-    reader.for_pages(inner, history, |page| {
-        let entries: Vec<_> = page
-            .iter()
-            .filter_map(|(key, value)| {
-                parse_history(key, value).map(|(_, record, element)| (key, record, element))
-            })
-            .collect();
-        let cells: Vec<_> =
-            entries.iter().map(|(_, _, element)| Cell::kv(index, kv_key(element).as_bytes())).collect();
-        let newest = reader.get_many(inner, &cells)?;
-        let mut gone = Vec::new();
-        for ((key, record, _), newest) in entries.into_iter().zip(newest) {
-            // A field without an index entry was wiped, or is being published.
-            if newest.is_none_or(|newest| newest == record) {
-                continue;
+    let shared = shared_arrays(reader, collocations.list.iter())?;
+    for collocation in collocations.list.iter() {
+        let (history, index) = (collocation.objects.history, collocation.objects.index);
+        reader.for_pages(inner, history, |page| {
+            let entries: Vec<_> = page
+                .iter()
+                .filter_map(|(key, value)| {
+                    parse_history(key, value).map(|(_, record, element)| (key, record, element))
+                })
+                .collect();
+            let cells: Vec<_> =
+                entries.iter().map(|(_, _, element)| Cell::kv(index, kv_key(element).as_bytes())).collect();
+            let newest = reader.get_many(inner, &cells)?;
+            let mut gone = Vec::new();
+            for ((key, record, _), newest) in entries.into_iter().zip(newest) {
+                // A field without an index entry was wiped, or is being published.
+                if newest.is_none_or(|newest| newest == record) {
+                    continue;
+                }
+                let Some(location) = Location::decode(record, &reader.dataset.uri) else { continue };
+                let array = location.object_in(&reader.dataset.uri).filter(|array| !shared.contains(array));
+                gone.push((key, array, location.length));
             }
-            let Some(location) = Location::decode(record, &reader.dataset.uri) else { continue };
-            let array = location.object_in(&reader.dataset.uri).filter(|array| !shared.contains(array));
-            gone.push((key, array, location.length));
-        }
-        let batch_size = remover.map_or(usize::MAX, |remover| remover.batch_size);
-        for some in gone.chunks(batch_size) {
-            if let Some(remover) = remover {
-                let keys: Vec<_> = some.iter().map(|(key, ..)| *key).collect();
-                let arrays: Vec<_> = some.iter().filter_map(|(_, array, _)| *array).collect();
-                remover.remove(history, &keys, &arrays)?;
+            let batch_size = remover.map_or(usize::MAX, |remover| remover.batch_size);
+            for some in gone.chunks(batch_size) {
+                if let Some(remover) = remover {
+                    let keys: Vec<_> = some.iter().map(|(key, ..)| *key).collect();
+                    let arrays: Vec<_> = some.iter().filter_map(|(_, array, _)| *array).collect();
+                    remover.remove(history, &keys, &arrays)?;
+                }
+                sum.fields += some.len() as u64;
+                sum.bytes += some
+                    .iter()
+                    .filter(|(_, array, _)| array.is_some())
+                    .map(|(.., length)| length)
+                    .sum::<u64>();
             }
-            sum.fields += some.len() as u64;
-            sum.bytes +=
-                some.iter().filter(|(_, array, _)| array.is_some()).map(|(.., length)| length).sum::<u64>();
-        }
-        Ok(())
-    })
+            Ok(())
+        })?;
+    }
+    Ok(())
 }

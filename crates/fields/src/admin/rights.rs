@@ -3,6 +3,8 @@
 //! The rights of the root's container decide who may list the store and create datasets. A new dataset inherits the
 //! rights that the root's container has at that time. Existing datasets keep their rights until they are changed.
 
+use std::collections::BTreeSet;
+
 use isotach_mars::{Key, Request};
 use isotach_object::{Label, Pool, PoolUri, Rights, RightsChange};
 
@@ -52,11 +54,8 @@ impl FieldStore {
         let set = roots.map(|root| set(&*root.pool, root::label()?, None, change));
         let rights = set.collect::<Result<_>>()?;
         if let Some(acl) = &change.acl {
-            let spaces = self.spaces();
-            let mut pools: Vec<PoolUri> =
-                spaces.into_iter().flat_map(|space| [space.catalogue, space.store]).collect();
-            pools.sort();
-            pools.dedup();
+            let spaces = self.spaces().into_iter();
+            let pools: BTreeSet<PoolUri> = spaces.flat_map(|space| [space.catalogue, space.store]).collect();
             for uri in pools {
                 let pool = self.inner.pool(&uri)?;
                 if let Some(creation) = pool.facets().creation_rights {
@@ -112,10 +111,8 @@ impl FieldStore {
         for selection in self.select(request)? {
             let Selection { root, entry, .. } = &selection;
             let label: Label = entry.record.label.parse()?;
-            each(&entry.key, &*root.pool, &label)?;
-            if !entry.record.store.is_empty() {
-                each(&entry.key, &*self.inner.pool(&entry.record.store.parse()?)?, &label)?;
-            }
+            let pools = self.inner.pools_of(root, &entry.record)?;
+            pools.iter().try_for_each(|pool| each(&entry.key, &**pool, &label))?;
         }
         Ok(())
     }

@@ -201,32 +201,19 @@ impl Inner {
             let engine = self.scheme_of(pool)?;
             Err(Error::Object(ObjectError::Unsupported { engine, what: "snapshots".to_owned() }))
         };
-        for Selection { root, entry, .. } in selections {
-            check(&*root.pool)?;
-            if !entry.record.store.is_empty() {
-                check(&*self.pool(&entry.record.store.parse()?)?)?;
-            }
-        }
-        Ok(())
+        selections.iter().try_for_each(|Selection { root, entry, .. }| {
+            self.pools_of(root, &entry.record)?.iter().try_for_each(|pool| check(&**pool))
+        })
     }
 
     /// The containers of a dataset, the catalogue's first. Listing their snapshots opens their files now, so that later
     /// calls need few more handles.
     fn open_containers(&self, root: &Root, record: &Record) -> Result<Vec<Arc<dyn Container>>> {
         self.with_handles(|| {
-            let containers = self.containers_of(root, record)?;
+            let containers = self.open_apart(root, record)?;
             containers.iter().try_for_each(|container| container.snapshots()?.list().map(drop))?;
             Ok(containers)
         })
-    }
-
-    fn containers_of(&self, root: &Root, record: &Record) -> Result<Vec<Arc<dyn Container>>> {
-        let label = record.label.parse()?;
-        let mut containers = vec![root.pool.open_container(&label)?];
-        if !record.store.is_empty() {
-            containers.push(self.pool(&record.store.parse()?)?.open_container(&label)?);
-        }
-        Ok(containers)
     }
 
     /// Creates the containers' snapshots, and marks the snapshot as whole in every root. False if another process

@@ -1,7 +1,8 @@
 //! Stats: counts and sizes of datasets.
 
+use std::sync::Arc;
+
 use isotach_mars::{Key, Request};
-use isotach_object::{Label, Pool};
 
 use crate::{
     Answer, FieldStore, ListOptions, Listing, Result, Selection,
@@ -38,7 +39,7 @@ impl FieldStore {
 }
 
 impl Inner {
-    fn stats_of(self: &std::sync::Arc<Self>, selection: &Selection) -> Result<DatasetStats> {
+    fn stats_of(self: &Arc<Self>, selection: &Selection) -> Result<DatasetStats> {
         let targets = selection.targets(self)?;
         let collocations = targets.len() as u64;
         let (mut counts, mut rest) = (Counts::default(), Vec::new());
@@ -52,13 +53,9 @@ impl Inner {
         for listed in Listing::of_targets(self, rest, ListOptions { duplicates: true }) {
             counts.add(&listed?);
         }
-        let status = selection.status()?;
-        let size = |pool: &dyn Pool, label: &Label| self.with_handles(|| Ok(pool.container_size(label)?));
-        let mut container_bytes = size(&*selection.root.pool, &status.catalogue.label)?;
-        if status.store != status.catalogue {
-            container_bytes += size(&*self.pool(&status.store.pool)?, &status.store.label)?;
-        }
-        Ok(DatasetStats { key: status.key, collocations, counts, container_bytes })
+        let Selection { root, entry, .. } = selection;
+        let container_bytes = self.size_of(root, &entry.record)?;
+        Ok(DatasetStats { key: entry.key.clone(), collocations, counts, container_bytes })
     }
 
     fn tally_of(&self, target: &Target) -> Result<Option<Tally>> {

@@ -65,7 +65,7 @@ pub struct WipedDataset {
 pub(crate) struct PlannedWipe {
     pub(crate) selection: Selection,
     is_whole: bool,
-    chosen: Vec<PlannedCollocation>,
+    pub(super) chosen: Vec<PlannedCollocation>,
     /// Why the collocations of a whole dataset could not be read.
     unusable: Option<Error>,
 }
@@ -75,12 +75,6 @@ pub(crate) struct PlannedWipe {
 pub(crate) struct PlannedCollocation {
     pub(crate) collocation: Arc<Collocation>,
     plans: Vec<Arc<Plan>>,
-}
-
-impl PlannedCollocation {
-    fn new(Target { collocation, plans, .. }: Target) -> Self {
-        Self { collocation, plans }
-    }
 }
 
 impl FieldStore {
@@ -123,10 +117,11 @@ impl FieldStore {
             for plan in &selection.plans {
                 is_whole &= covers_dataset(request, plan)?;
             }
+            let planned = |Target { collocation, plans, .. }| PlannedCollocation { collocation, plans };
             let (chosen, unusable) = match selection.targets(&self.inner) {
                 // The rest of the dataset can still be removed.
                 Err(error) if is_whole && error.is_of_dataset() => (Vec::new(), Some(error)),
-                targets => (targets?.into_iter().map(PlannedCollocation::new).collect(), None),
+                targets => (targets?.into_iter().map(planned).collect(), None),
             };
             if is_whole || !chosen.is_empty() {
                 plans.push(PlannedWipe { selection, is_whole, chosen, unusable });
@@ -220,13 +215,13 @@ impl PlannedWipe {
 }
 
 impl Inner {
-    /// Removes what is plan. With the mark of a move, only as long as that has the dataset.
+    /// Removes what is planned. With the mark of a move, only as long as that has the dataset.
     pub(crate) fn remove(&self, plan: &PlannedWipe, of_move: Option<MoveMark>) -> Result<()> {
-        let PlannedWipe { selection: Selection { root, entry, .. }, is_whole, chosen, .. } = plan;
-        if *is_whole {
-            return self.remove_dataset(root, entry, of_move);
+        let Selection { root, entry, .. } = &plan.selection;
+        match plan.is_whole {
+            true => self.remove_dataset(root, entry, of_move),
+            false => self.remove_collocations(plan, of_move),
         }
-        self.remove_collocations(root, entry, chosen, of_move)
     }
 
     fn remove_dataset(&self, root: &Root, entry: &Arc<Entry>, of_move: Option<MoveMark>) -> Result<()> {

@@ -14,10 +14,10 @@ use std::{collections::HashSet, sync::Arc};
 use isotach_object::{Cell, ObjectId, Update};
 
 use crate::{
-    Error, Location, Result,
+    Error, Location, Result, Selection,
     admin::{
         shared_arrays::{named_by, shared_arrays},
-        wipe::PlannedCollocation,
+        wipe::{PlannedCollocation, PlannedWipe},
     },
     catalogue::history::parse_history,
     catalogue::{
@@ -38,14 +38,9 @@ const READS: usize = 4;
 
 impl Inner {
     /// Removes collocations of a dataset, under a move only if the move has it.
-    pub(crate) fn remove_collocations(
-        &self,
-        root: &Arc<Root>,
-        entry: &Arc<Entry>,
-        chosen: &[PlannedCollocation],
-        of_move: Option<MoveMark>,
-    ) -> Result<()> {
-        let removed = self.remove_counted(root, entry, chosen, of_move);
+    pub(super) fn remove_collocations(&self, plan: &PlannedWipe, of_move: Option<MoveMark>) -> Result<()> {
+        let removed = self.remove_counted(plan, of_move);
+        let Selection { root, entry, .. } = &plan.selection;
         match removed.is_err() && matches!(root.same_incarnation(entry), Ok(None)) {
             // The whole dataset was removed meanwhile, so the failure does not matter.
             true => Ok(()),
@@ -53,25 +48,15 @@ impl Inner {
         }
     }
 
-    fn remove_counted(
-        &self,
-        root: &Arc<Root>,
-        entry: &Arc<Entry>,
-        chosen: &[PlannedCollocation],
-        of_move: Option<MoveMark>,
-    ) -> Result<()> {
+    fn remove_counted(&self, plan: &PlannedWipe, of_move: Option<MoveMark>) -> Result<()> {
+        let Selection { root, entry, .. } = &plan.selection;
         let Some(reader) = self.reader(root, entry)? else { return Ok(()) };
         // Separate handles, so that a reader's handles have no updates.
-        let (catalogue, store) = self.open_apart(root, entry)?;
-        let wipe = Wipe {
-            inner: self,
-            reader,
-            catalogue: Fenced::new(catalogue)?,
-            store: store.map(Fenced::new).transpose()?,
-        };
+        let containers = self.open_apart(root, &entry.record)?.into_iter().map(Fenced::new);
+        let wipe = Wipe { inner: self, reader, containers: containers.collect::<Result<_>>()? };
         let begin = |now: &Entry| now.check_move(of_move).map(|()| now.record.with_wipe());
         let Some((_, counted)) = root.commit_record(entry, begin)? else { return Ok(()) };
-        let removed = counted.and_then(|()| wipe.remove_all(chosen));
+        let removed = counted.and_then(|()| wipe.remove_all(&plan.chosen));
         // Also after a failure, because this wipe removes nothing more.
         match wipe.end(root, entry) {
             Ok(()) => removed,
@@ -84,9 +69,8 @@ impl Inner {
 struct Wipe<'w> {
     inner: &'w Inner,
     reader: Arc<DatasetReader>,
-    catalogue: Fenced,
-    /// The store's container, if it is not the catalogue's.
-    store: Option<Fenced>,
+    /// The catalogue's, and the store's if that is another one.
+    containers: Vec<Fenced>,
 }
 
 impl Wipe<'_> {
@@ -116,15 +100,15 @@ impl Wipe<'_> {
         let destroys = arrays.iter().map(|object| Update::Destroy { object: *object });
         if self.reader.dataset.is_wiped_atomically() {
             updates.extend(destroys);
-            return self.apply(&self.catalogue, &updates);
+            return self.apply(0, &updates);
         }
-        self.apply(&self.catalogue, &updates)?;
-        let (destroys, store) =
-            (destroys.collect::<Vec<_>>(), self.store.as_ref().unwrap_or(&self.catalogue));
-        destroys.chunks(DESTROYS_MAX).try_for_each(|some| self.apply(store, some))
+        self.apply(0, &updates)?;
+        let store = self.containers.len() - 1;
+        destroys.collect::<Vec<_>>().chunks(DESTROYS_MAX).try_for_each(|some| self.apply(store, some))
     }
 
-    fn apply(&self, fenced: &Fenced, updates: &[Update<'_>]) -> Result<()> {
+    fn apply(&self, container: usize, updates: &[Update<'_>]) -> Result<()> {
+        let fenced = &self.containers[container];
         if !fenced.apply(updates)? {
             return Err(was_ended(&self.reader.dataset.entry).into());
         }
@@ -145,7 +129,7 @@ impl Wipe<'_> {
         while let Some(now) = root.same_incarnation(entry)? {
             // Check the fence after reading the record: a process that ends this wipe changes the fence before the
             // count.
-            if !self.catalogue.is_unchanged()?
+            if !self.containers[0].is_unchanged()?
                 || root.commit_replaced(&entry.text, &now.record, &now.record.without_wipe())?
             {
                 break;

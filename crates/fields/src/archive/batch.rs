@@ -13,7 +13,7 @@ use crate::{
     catalogue::{
         collocation::CollocationObjects,
         history::history_key,
-        layout::{COLLOCATION, DATASET, kv_key, kv_of},
+        layout::{COLLOCATION, DATASET, kv_key, kv_of, split_names},
     },
 };
 
@@ -118,13 +118,8 @@ impl Batch {
 }
 
 fn first_declaration(puts: &mut Puts, collocation: &str) -> Declared {
-    let names: Vec<&str> = collocation
-        .rsplit_once(' ')
-        .map_or("", |(_, names)| names)
-        .split(',')
-        .filter(|n| !n.is_empty())
-        .collect();
-    let objects = CollocationObjects::new(collocation, names.iter().copied());
+    let names = collocation.rsplit_once(' ').map_or("", |(_, names)| names);
+    let objects = CollocationObjects::new(collocation, split_names(names));
     let mut key = vec![COLLOCATION];
     key.extend_from_slice(collocation.as_bytes());
     puts.push_with(DATASET, &key, |value| {

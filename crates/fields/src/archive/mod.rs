@@ -59,14 +59,6 @@ impl FieldStore {
         self.inner.write(key, Content::Bytes(data))
     }
 
-    /// Archives several fields. After an error, the fields before it are archived.
-    ///
-    /// # Errors
-    /// As [`FieldStore::archive`].
-    pub fn archive_many(&self, fields: &[(Key, &[u8])]) -> Result<()> {
-        fields.iter().try_for_each(|(key, data)| self.archive(key, data))
-    }
-
     /// Archives a message under the key that it carries, and returns the key.
     ///
     /// # Errors

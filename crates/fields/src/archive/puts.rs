@@ -132,25 +132,20 @@ impl Puts {
         self.fields.iter().map(|at| (self.put(*at), self.put(at + 1)))
     }
 
-    /// Hands all puts to the engine, in order.
-    pub(crate) fn send(&self, container: &dyn Container) -> isotach_object::Result<()> {
-        self.in_chunks(|updates| container.update(updates))
-    }
-
     /// Calls `take` with all puts, in order and in chunks.
     fn in_chunks(
         &self,
         mut take: impl FnMut(&[Update<'_>]) -> isotach_object::Result<()>,
     ) -> isotach_object::Result<()> {
-        let mut updates = Vec::with_capacity(self.ends.len().min(UPDATES_MAX));
-        for (object, key, value) in self.iter() {
-            updates.push(Update::Put { cell: Cell::kv(object, key), value });
-            if updates.len() == UPDATES_MAX {
-                take(&updates)?;
-                updates.clear();
+        let mut puts =
+            self.iter().map(|(object, key, value)| Update::Put { cell: Cell::kv(object, key), value });
+        loop {
+            let updates: Vec<_> = puts.by_ref().take(UPDATES_MAX).collect();
+            if updates.is_empty() {
+                return Ok(());
             }
+            take(&updates)?;
         }
-        if updates.is_empty() { Ok(()) } else { take(&updates) }
     }
 
     /// Hands all puts to the engine, in order, as one transaction. It is durable after a flush.
@@ -165,9 +160,8 @@ impl Puts {
 
     /// Hands all puts to the engine and makes them durable and visible.
     pub(crate) fn publish(&self, container: &dyn Container) -> Result<()> {
-        self.send(container)?;
-        container.flush()?;
-        Ok(())
+        self.in_chunks(|updates| container.update(updates))?;
+        Ok(container.flush()?)
     }
 }
 

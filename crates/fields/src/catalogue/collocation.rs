@@ -11,6 +11,9 @@ use isotach_object::{Epoch, ObjectId};
 
 use crate::catalogue::layout::kv_of;
 
+/// A value with the epoch at which it was read.
+pub(crate) type Cached<T> = Mutex<Option<(Epoch, T)>>;
+
 /// The objects of a collocation.
 #[derive(Debug, Clone)]
 pub(crate) struct CollocationObjects {
@@ -41,7 +44,7 @@ pub(crate) struct Collocation {
     pub(crate) objects: CollocationObjects,
     /// Its key with the dataset's in front; shared by all its fields.
     pub(crate) whole: Arc<Key>,
-    pub(crate) axes: Mutex<Option<(Epoch, Arc<Axes>)>>,
+    pub(crate) axes: Cached<Arc<Axes>>,
 }
 
 impl Collocation {

@@ -79,21 +79,7 @@ fn change(container: &dyn Container) -> Result<()> {
     Ok(container.flush()?)
 }
 
-/// The containers of a dataset: the catalogue's, and the store's if that is another one.
-pub(crate) type Containers = (Arc<dyn Container>, Option<Arc<dyn Container>>);
-
 impl Inner {
-    /// New handles on the containers of a dataset.
-    pub(crate) fn open_apart(&self, root: &Root, entry: &Entry) -> Result<Containers> {
-        let (label, store) = (entry.record.label.parse()?, &entry.record.store);
-        let catalogue = self.with_handles(|| Ok(root.pool.open_container(&label)?))?;
-        if store.is_empty() {
-            return Ok((catalogue, None));
-        }
-        let pool = self.pool(&store.parse()?)?;
-        Ok((catalogue, Some(self.with_handles(|| Ok(pool.open_container(&label)?))?)))
-    }
-
     /// Replaces the record of a dataset with the result of `next`. If that counts fewer wipes of collocations, the
     /// fence is changed first, which stops them. Returns how many were ended.
     pub(crate) fn end_wipes(
@@ -106,9 +92,8 @@ impl Inner {
             let next = next(&now.record);
             let ended = now.record.wipes.saturating_sub(next.wipes);
             if ended > 0 {
-                let (catalogue, store) = self.open_apart(root, entry)?;
-                change(&*catalogue)?;
-                store.map_or(Ok(()), |store| change(&*store))?;
+                let containers = self.open_apart(root, &entry.record)?;
+                containers.iter().try_for_each(|container| change(&**container))?;
             }
             if next == now.record || root.replace(&entry.text, &now.record, &next)? {
                 return Ok(ended);

@@ -138,7 +138,8 @@ pub(crate) fn parse_collocation_text(text: &str) -> Option<(Key, Vec<Box<str>>)>
     Some((parse_named_text(key)?, split_names(elements).map(Into::into).collect()))
 }
 
-fn split_names(names: &str) -> impl Iterator<Item = &str> {
+/// The names of a level key, from their joined text.
+pub(crate) fn split_names(names: &str) -> impl Iterator<Item = &str> {
     names.split(',').filter(|name| !name.is_empty())
 }
 

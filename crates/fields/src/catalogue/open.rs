@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use isotach_object::{Anchor, Cell, Container, Error as ObjectError, KeyValue, Label, ObjectId, Page};
+use isotach_object::{Anchor, Cell, Container, Error as ObjectError, KeyValue, Label, ObjectId, Page, Pool};
 
 use crate::{
     Error, Result,
@@ -12,6 +12,7 @@ use crate::{
         dataset_reader::{Collocations, DatasetReader, Mark},
         layout::{DATASET, ENTRY_SCHEMA},
         location::ContainerUri,
+        record::Record,
         root::{Entry, Root},
     },
     store::Inner,
@@ -22,6 +23,27 @@ use crate::{
 const PAGE: usize = 4096;
 
 impl Inner {
+    /// The pools of a dataset's containers: the catalogue's, and the store's if that is another one.
+    pub(crate) fn pools_of(&self, root: &Root, record: &Record) -> Result<Vec<Arc<dyn Pool>>> {
+        let mut pools = vec![Arc::clone(&root.pool)];
+        if !record.store.is_empty() {
+            pools.push(self.pool(&record.store.parse()?)?);
+        }
+        Ok(pools)
+    }
+
+    /// The size of a dataset's containers, in bytes of storage.
+    pub(crate) fn size_of(&self, root: &Root, record: &Record) -> Result<u64> {
+        let (pools, label) = (self.pools_of(root, record)?, record.label.parse()?);
+        pools.iter().map(|pool| self.with_handles(|| Ok(pool.container_size(&label)?))).sum()
+    }
+
+    /// New handles on the containers of a dataset, the catalogue's first.
+    pub(crate) fn open_apart(&self, root: &Root, record: &Record) -> Result<Vec<Arc<dyn Container>>> {
+        let (pools, label) = (self.pools_of(root, record)?, record.label.parse()?);
+        pools.iter().map(|pool| self.with_handles(|| Ok(pool.open_container(&label)?))).collect()
+    }
+
     /// A reader of a dataset. `None` if the dataset was wiped after the root was read.
     pub(crate) fn reader(&self, root: &Arc<Root>, entry: &Arc<Entry>) -> Result<Option<Arc<DatasetReader>>> {
         let id = (Arc::as_ptr(root) as usize, entry.record.incarnation);
@@ -100,12 +122,14 @@ fn read_schema(catalogue: &dyn Container) -> Result<String> {
 impl DatasetReader {
     /// The value of the dataset's last transaction, as it is now.
     pub(crate) fn last_transaction(&self, inner: &Inner) -> Result<Mark> {
-        inner.with_handles(|| self.last_transaction_now())
+        inner.with_handles(|| self.cached(&self.last_transaction, |_| self.read_last_transaction()))
     }
 
     /// The dataset's collocations, as they are now.
     pub(crate) fn collocations(&self, inner: &Inner) -> Result<Arc<Collocations>> {
-        inner.with_handles(|| self.collocations_now())
+        inner.with_handles(|| {
+            self.cached(&self.collocations, |known| self.read_collocations(known.as_deref()))
+        })
     }
 
     /// The values of cells of the catalogue.
@@ -136,6 +160,6 @@ impl DatasetReader {
 
     /// The axes of a collocation, as they are now.
     pub(crate) fn axes(&self, inner: &Inner, collocation: &Collocation) -> Result<Arc<Axes>> {
-        inner.with_handles(|| self.axes_now(collocation))
+        inner.with_handles(|| self.cached(&collocation.axes, |_| self.read_axes(collocation)))
     }
 }

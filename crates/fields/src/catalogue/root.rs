@@ -322,7 +322,7 @@ impl Root {
         Ok(false)
     }
 
-    fn change(&self, condition: Precondition<'_>, update: Update<'_>) -> Result<bool> {
+    pub(super) fn change(&self, condition: Precondition<'_>, update: Update<'_>) -> Result<bool> {
         let done = commit_all(&*self.container, condition, &[update])?;
         self.flush()?;
         Ok(done)

@@ -64,13 +64,8 @@ impl Root {
 
     /// Replaces a header, if it is still `old`.
     pub(crate) fn replace_header(&self, name: &Label, old: &Header, new: &Header) -> Result<bool> {
-        let (old, new) = (old.encode(), new.encode());
         let cell = Cell::kv(SNAPSHOTS, name.as_str().as_bytes());
-        let transaction = Transaction::new().require(Precondition::Equals(cell, &old));
-        let transaction = transaction.update(Update::Put { cell, value: &new });
-        let done = conflict_is_false(self.container.commit(&transaction))?;
-        self.container.flush()?;
-        Ok(done)
+        self.change(Precondition::Equals(cell, &old.encode()), Update::Put { cell, value: &new.encode() })
     }
 
     /// Marks a snapshot as being removed, and returns its new header. `None` if it does not exist.

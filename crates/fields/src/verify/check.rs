@@ -15,7 +15,7 @@ use isotach_engine_kit::checksum::Crc32c;
 use isotach_mars::Key;
 use isotach_object::{ArrayRead, Cell, Container, Error as ObjectError, Finding, ObjectId};
 
-use super::report::{Cure, Damage, Level, Meter};
+use super::report::{Cure, Damage, Level, Run};
 use crate::{
     Error, Location, Result,
     archive::adopt::checksum_of,
@@ -73,8 +73,7 @@ pub(super) struct Checker<'c> {
     /// Whether the dataset's containers have no damage except bytes of single arrays. Otherwise a repair of a container
     /// may bring missing arrays back.
     pub(super) is_readable: bool,
-    pub(super) data: bool,
-    pub(super) meter: &'c Meter<'c>,
+    pub(super) run: &'c Run<'c>,
     pub(super) found: Mutex<Vec<Damage>>,
     /// The number of replaced fields.
     pub(super) replaced: AtomicU64,
@@ -96,7 +95,7 @@ impl Checker<'_> {
                 self.replaced.fetch_add(1, Ordering::Relaxed);
             }
             let (wrong, bytes) = self.check_one(candidate, size, &mut buffer)?;
-            self.meter.add(1, bytes);
+            self.run.add(1, bytes);
             if let Some(wrong) = wrong
                 && self.is_still_there(candidate)?
                 && !self.is_purged(candidate)?
@@ -120,7 +119,8 @@ impl Checker<'_> {
             None => (Level::Field, Cure::Remove { object, key, value }),
             Some(_) => (Level::ReplacedField, if may_pass { Cure::Wait } else { Cure::None }),
         };
-        lock(&self.found).push(Damage { level, key: candidate.field.clone(), what, place, byte, cure });
+        let damage = Damage::new(level, &candidate.field, what, &place, cure);
+        lock(&self.found).push(Damage { byte, ..damage });
     }
 
     /// Whether each history entry is the newest.
@@ -218,7 +218,7 @@ impl Checker<'_> {
             }
             _ => {}
         }
-        if !self.data {
+        if !self.run.options.data {
             return Ok((None, 0));
         }
         match self.inner.with_handles(|| Ok(checksum_in(&*open, object, location, buffer)?)) {
@@ -252,7 +252,7 @@ impl Checker<'_> {
                 return if error.is_too_many_open() { Err(error) } else { Ok((of(&error), 0)) };
             }
         };
-        if !self.data {
+        if !self.run.options.data {
             return Ok((None, 0));
         }
         Ok(match checksum_of(&file, location.offset, location.length) {

@@ -11,7 +11,7 @@ use isotach_object::{Anchor, Cell, Error as ObjectError, Finding, ObjectId, Page
 
 use super::{
     check::{Candidate, Checker, unless_out_of_handles},
-    report::{Cure, Damage, Level, Meter, VerifiedPart, VerifyOptions},
+    report::{Cure, Damage, Level, Run, VerifiedPart},
 };
 use crate::{
     Error, Location, Result,
@@ -34,9 +34,8 @@ pub(super) fn verify(
     reader: &Arc<DatasetReader>,
     targets: &[Target],
     lost: &mut HashMap<ObjectId, Finding>,
-    options: VerifyOptions,
     part: &mut VerifiedPart,
-    meter: &Meter<'_>,
+    run: &Run<'_>,
 ) -> Result<()> {
     let known = std::mem::take(lost);
     let checker = Checker {
@@ -44,17 +43,17 @@ pub(super) fn verify(
         reader,
         lost: &known,
         is_readable: part.is_readable(),
-        data: options.data,
-        meter,
+        run,
         found: Mutex::default(),
         replaced: AtomicU64::new(0),
         seen: Mutex::default(),
     };
-    let (give, take) = std::sync::mpsc::sync_channel::<Vec<Candidate>>(2 * options.threads.max(1));
+    let threads = run.options.threads.max(1);
+    let (give, take) = std::sync::mpsc::sync_channel::<Vec<Candidate>>(2 * threads);
     let take = Mutex::new(take);
     let walked = thread::scope(|scope| {
         let (checker, take) = (&checker, &take);
-        let threads: Vec<_> = (0..options.threads.max(1))
+        let threads: Vec<_> = (0..threads)
             .map(|_| {
                 scope.spawn(move || -> Result<()> {
                     loop {
@@ -104,18 +103,13 @@ struct Walk<'w> {
 
 impl Walk<'_> {
     fn walk(&mut self) -> Result<()> {
-        let collocation = &self.target.collocation;
+        let (collocation, whole) = (&self.target.collocation, Arc::clone(&self.target.collocation.whole));
         match self.reader.axes(self.inner, collocation) {
             Ok(axes) => {
                 self.axes = axes.0.iter().map(|(_, values)| (values.clone(), BTreeSet::new())).collect();
             }
             Err(error) if error.code() == "corrupt" => {
-                self.damaged(
-                    Level::Collocation,
-                    &(*collocation.whole).clone(),
-                    &error.to_string(),
-                    Cure::None,
-                );
+                self.damaged(Level::Collocation, &whole, &error.to_string(), Cure::None);
             }
             Err(error) => return self.unless_wiped(error),
         }
@@ -129,8 +123,7 @@ impl Walk<'_> {
                         anchor = page.next().cloned();
                     }
                     Err(error) if error.code() == "corrupt" => {
-                        let key = (*collocation.whole).clone();
-                        self.damaged(Level::Collocation, &key, &error.to_string(), Cure::None);
+                        self.damaged(Level::Collocation, &whole, &error.to_string(), Cure::None);
                     }
                     Err(error) => return self.unless_wiped(error),
                 }
@@ -146,8 +139,7 @@ impl Walk<'_> {
     }
 
     fn damaged(&mut self, level: Level, key: &Key, what: &str, cure: Cure) {
-        let (key, what, place) = (key.clone(), what.to_owned(), self.reader.place());
-        self.part.damage.push(Damage { level, key, what, place, byte: None, cure });
+        self.part.damage.push(Damage::new(level, key, what, &self.reader.place(), cure));
     }
 
     fn page(&mut self, object: ObjectId, is_history: bool, page: &Page) -> Result<()> {

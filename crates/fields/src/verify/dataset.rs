@@ -5,15 +5,11 @@ use std::{
     sync::{Arc, atomic::AtomicU64},
 };
 
-use isotach_object::{Cell, Finding, Label, ObjectId, ObjectType, Part, Pool};
+use isotach_object::{Cell, Finding, Label, ObjectId, ObjectType, Part};
 
 use super::{
     collocation,
-    report::{
-        Cure, Damage, Level, Meter, VerifiedContainer, VerifiedPart, VerifyOptions, look, of_container,
-    },
-    unended::Unended,
-    unnamed::DatasetArrays,
+    report::{Cure, Damage, ListedDataset, Run, VerifiedPart, look},
 };
 use crate::{
     Error, Result, Selection,
@@ -27,50 +23,29 @@ use crate::{
     store::Inner,
 };
 
-/// The size of the dataset's containers.
-pub(super) fn size(inner: &Inner, selection: &Selection) -> Result<u64> {
-    let sizes = containers(inner, selection)?.into_iter();
-    sizes.map(|(pool, label)| inner.with_handles(|| Ok(pool.container_size(&label)?))).sum()
-}
-
-/// The catalogue's container, and the store's if it is another one.
-fn containers(inner: &Inner, selection: &Selection) -> Result<Vec<(Arc<dyn Pool>, Label)>> {
-    let status = selection.status()?;
-    let mut containers = vec![(Arc::clone(&selection.root.pool), status.catalogue.label.clone())];
-    if status.store != status.catalogue {
-        containers.push((inner.pool(&status.store.pool)?, status.store.label));
-    }
-    Ok(containers)
-}
-
 /// Verifies a dataset. `None` if it was wiped meanwhile.
 pub(super) fn verify(
     inner: &Arc<Inner>,
     selection: &Selection,
-    options: VerifyOptions,
-    meter: &Meter<'_>,
+    run: &Run<'_>,
 ) -> Result<Option<VerifiedPart>> {
-    let key = selection.entry.key.clone();
-    let place = selection.status()?.catalogue.to_string();
+    let Selection { root, entry, .. } = selection;
     let mut part = VerifiedPart {
-        key,
-        place,
-        fields: 0,
-        replaced_fields: 0,
-        damage: Vec::new(),
-        more_damage: 0,
-        unnamed: Vec::new(),
-        unnamed_fields: None,
-        arrays: arrays(inner, selection),
-        unended: None,
-        containers: Vec::new(),
-        forbidden: selection.entry.forbidden.clone(),
+        key: entry.key.clone(),
+        place: selection.status()?.catalogue.to_string(),
+        dataset: root.snapshot.is_none().then(|| ListedDataset {
+            inner: Arc::clone(inner),
+            root: Arc::clone(root),
+            entry: Arc::clone(entry),
+        }),
+        forbidden: entry.forbidden.clone(),
+        ..VerifiedPart::default()
     };
-    let mut lost = verify_containers(inner, selection, options, meter, &mut part)?;
-    if selection.root.same_incarnation(&selection.entry)?.is_none() {
+    let mut lost = verify_containers(inner, selection, run, &mut part)?;
+    if root.same_incarnation(entry)?.is_none() {
         return Ok(None);
     }
-    let opened = inner.reader(&selection.root, &selection.entry).and_then(|reader| {
+    let opened = inner.reader(root, entry).and_then(|reader| {
         let Some(reader) = reader else { return Ok(None) };
         let targets = targets(inner, selection, &reader, &mut part)?;
         Ok(Some((reader, targets)))
@@ -78,7 +53,7 @@ pub(super) fn verify(
     match opened {
         Ok(None) => return Ok(None),
         Ok(Some((reader, targets))) => {
-            collocation::verify(inner, &reader, &targets, &mut lost, options, &mut part, meter)?;
+            collocation::verify(inner, &reader, &targets, &mut lost, &mut part, run)?;
             part.count_unnamed()?;
         }
         Err(error) if error.is_too_many_open() => return Err(error),
@@ -86,58 +61,44 @@ pub(super) fn verify(
         Err(error) if part.damage.is_empty() => part.damaged(&error.to_string()),
         Err(_) => {}
     }
-    let Some(now) = selection.root.same_incarnation(&selection.entry)? else { return Ok(None) };
-    part.unended = Unended::of(inner, selection, &now);
-    let unnamed = lost.values().map(|finding| {
-        let mut damage = of_container(Level::Dataset, &part.key, finding, 0);
-        damage.what = format!("{}; no field that was asked for has it", damage.what);
-        damage
-    });
-    part.damage.extend(unnamed);
+    let Some(now) = root.same_incarnation(entry)? else { return Ok(None) };
+    // Wipes that the record counts now, and counted when the verification began.
+    if root.snapshot.is_none() && now.record.generation == entry.record.generation {
+        part.unended_wipes = entry.record.wipes;
+    }
+    for finding in lost.values() {
+        let damage = part.of_finding(finding, 0);
+        let what = format!("{}; no field that was asked for has it", damage.what);
+        part.damage.push(Damage { what, ..damage });
+    }
     for nothing_below in inner.layers(vec![selection.clone()])?.1 {
         part.damaged(&nothing_below.to_string());
     }
     Ok(Some(part))
 }
 
-/// The arrays of a dataset, unless it is in a snapshot.
-fn arrays(inner: &Arc<Inner>, selection: &Selection) -> Option<DatasetArrays> {
-    let Selection { root, entry, .. } = selection;
-    root.snapshot.is_none().then(|| DatasetArrays {
-        inner: Arc::clone(inner),
-        root: Arc::clone(root),
-        entry: Arc::clone(entry),
-    })
-}
-
 /// Verifies the containers of a dataset. Returns the lost bytes, by their array.
 fn verify_containers(
     inner: &Inner,
     selection: &Selection,
-    options: VerifyOptions,
-    meter: &Meter<'_>,
+    run: &Run<'_>,
     part: &mut VerifiedPart,
 ) -> Result<HashMap<ObjectId, Finding>> {
     let mut lost = HashMap::new();
-    let containers = match containers(inner, selection) {
-        Ok(containers) => containers,
+    let Selection { root, entry, .. } = selection;
+    let pools = match inner.pools_of(root, &entry.record) {
+        Ok(pools) => pools,
         Err(error) => return part.unknown(error).map(|()| lost),
     };
-    for (pool, label) in containers {
+    let label: Label = entry.record.label.parse()?;
+    for pool in pools {
         let before = AtomicU64::new(0);
-        match inner.with_handles(|| look(&*pool, &label, options, meter, &before)) {
-            Ok(verified) => {
-                part.more_damage += verified.more_findings;
-                part.unnamed.extend(verified.unnamed);
-                let at = part.containers.len();
-                for finding in &verified.findings {
-                    match array_of(finding) {
-                        Some(object) => drop(lost.insert(object, finding.clone())),
-                        None => part.damage.push(of_container(Level::Dataset, &part.key, finding, at)),
-                    }
-                }
-                part.containers.push(VerifiedContainer { pool, label, findings: verified.findings });
-            }
+        match inner.with_handles(|| look(&*pool, &label, run, &before)) {
+            Ok(verified) => part.add_container(pool, label.clone(), verified, |finding, damage| {
+                let Some(array) = array_of(finding) else { return Some(damage) };
+                lost.insert(array, finding.clone());
+                None
+            }),
             Err(error) if error.code() == "not-found" => part.damaged(&format!("it is lost: {error}")),
             Err(error) => part.unknown(error)?,
         }
@@ -154,7 +115,7 @@ fn array_of(finding: &Finding) -> Option<ObjectId> {
 impl VerifiedPart {
     /// Reports damage of the dataset as a whole.
     pub(super) fn damaged(&mut self, what: &str) {
-        self.add(Level::Dataset, what, Cure::None);
+        self.add(what, Cure::None);
     }
 
     /// Whether the containers have no findings except damaged bytes of single cells.
@@ -164,7 +125,7 @@ impl VerifiedPart {
     }
 
     fn count_unnamed(&mut self) -> Result<()> {
-        let unnamed = self.arrays.as_ref().map_or(Ok(None), DatasetArrays::unnamed);
+        let unnamed = self.dataset.as_ref().map_or(Ok(None), ListedDataset::unnamed);
         match unnamed {
             Ok(unnamed) => self.unnamed_fields = unnamed,
             // Unreadable entries were reported already.
@@ -179,13 +140,13 @@ impl VerifiedPart {
         if error.is_too_many_open() {
             return Err(error);
         }
-        self.add(Level::Dataset, &format!("it is not known to be whole: {error}"), Cure::Wait);
+        self.add(&format!("it is not known to be whole: {error}"), Cure::Wait);
         Ok(())
     }
 
-    fn add(&mut self, level: Level, what: &str, cure: Cure) {
-        let (key, place) = (self.key.clone(), self.place.clone());
-        self.damage.push(Damage { level, key, what: what.to_owned(), place, byte: None, cure });
+    fn add(&mut self, what: &str, cure: Cure) {
+        let damage = self.damage(what, cure);
+        self.damage.push(damage);
     }
 }
 
@@ -204,18 +165,18 @@ fn check_description(
     let text = next();
     if text.as_deref() != Some(entry.text.as_bytes()) {
         let cure = text.map_or_else(|| put_back(ENTRY_KEY, entry.text.as_bytes().to_vec()), |_| Cure::None);
-        part.add(Level::Dataset, "its container is not described as this dataset's", cure);
+        part.add("its container is not described as this dataset's", cure);
     }
     let record = next();
     let known = record.as_deref().and_then(Record::decode);
     if known.is_none_or(|known| known.incarnation != entry.record.incarnation) {
         let cure = record.map_or_else(|| put_back(ENTRY_RECORD, entry.record.encode()), |_| Cure::None);
-        part.add(Level::Dataset, "its container has no record of this incarnation", cure);
+        part.add("its container has no record of this incarnation", cure);
     }
     if next().is_none() {
         let is_same = inner.schema_digest == entry.record.schema;
         let schema = is_same.then(|| put_back(ENTRY_SCHEMA, inner.schema.source().as_bytes().to_vec()));
-        part.add(Level::Dataset, "its container has no schema", schema.unwrap_or(Cure::None));
+        part.add("its container has no schema", schema.unwrap_or(Cure::None));
     }
     Ok(())
 }
@@ -243,7 +204,7 @@ fn targets(
     }
     for (key, value) in wrong {
         let what = format!("the entry of collocation {:?} cannot be read", String::from_utf8_lossy(&key));
-        part.add(Level::Dataset, &what, Cure::Remove { object: DATASET, key, value });
+        part.add(&what, Cure::Remove { object: DATASET, key, value });
     }
     // An unreadable entry prevents listing the collocations. Once it is taken out they can be listed.
     part.damaged("its fields were not looked at: repair, and verify again");

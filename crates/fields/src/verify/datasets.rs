@@ -8,9 +8,7 @@ use std::sync::{Arc, atomic::AtomicU64};
 use isotach_mars::Key;
 use isotach_object::{Cell, Error as ObjectError, Label, Pool};
 
-use super::report::{
-    Cure, Damage, Level, Meter, VerifiedContainer, VerifiedPart, VerifyOptions, look, of_container,
-};
+use super::report::{Cure, Damage, Level, Run, VerifiedPart, look};
 use crate::{
     Error, Forbidden, Result,
     admin::sweep::{Orphan, orphans},
@@ -24,21 +22,21 @@ use crate::{
 };
 
 /// Verifies the list of datasets of an open store.
-pub(super) fn verify(
-    inner: &Inner,
-    root: &Root,
-    options: VerifyOptions,
-    meter: &Meter<'_>,
-) -> Result<VerifiedPart> {
-    let mut part = inner.with_handles(|| verify_container(&root.pool, options, meter))?;
+pub(super) fn verify(inner: &Inner, root: &Root, run: &Run<'_>) -> Result<VerifiedPart> {
+    let mut part = inner.with_handles(|| verify_container(&root.pool, run))?;
     part.forbidden = root.limits.of_any();
     if root.snapshot.is_none() {
         let found =
             inner.unlisted(root).and_then(|labels| inner.with_handles(|| orphans(&*root.pool, &labels)));
         match found {
-            Ok(found) => part.orphans(root, found, options, meter)?,
+            Ok(found) => {
+                for orphan in found {
+                    part.orphan(Some(root), orphan, run)?;
+                }
+            }
             Err(error) if error.code() != "corrupt" => return Err(error),
-            Err(error) if part.damage.is_empty() => part.damaged_list(&error),
+            // The container of the list is intact.
+            Err(error) if part.damage.is_empty() => part.damaged(&error.to_string()),
             // An unreadable list was reported already.
             Err(_) => {}
         }
@@ -50,10 +48,9 @@ pub(super) fn verify(
 pub(super) fn verify_unopened(
     pool: &Arc<dyn Pool>,
     forbidden: Forbidden,
-    options: VerifyOptions,
-    meter: &Meter<'_>,
+    run: &Run<'_>,
 ) -> Result<VerifiedPart> {
-    let mut part = verify_container(pool, options, meter)?;
+    let mut part = verify_container(pool, run)?;
     part.forbidden = forbidden;
     let found = orphans(&**pool, &all_but_root(&**pool)?)?;
     if part.damage.is_empty() {
@@ -61,30 +58,18 @@ pub(super) fn verify_unopened(
     }
     // The containers that the list names are unknown until it can be read. Unreadable containers are known now.
     for orphan in found {
-        part.orphan(None, orphan, options, meter)?;
+        part.orphan(None, orphan, run)?;
     }
     Ok(part)
 }
 
 /// Verifies the container of a list of datasets.
-fn verify_container(pool: &Arc<dyn Pool>, options: VerifyOptions, meter: &Meter<'_>) -> Result<VerifiedPart> {
+fn verify_container(pool: &Arc<dyn Pool>, run: &Run<'_>) -> Result<VerifiedPart> {
     let label: Label = ROOT.parse()?;
-    let verified = look(&**pool, &label, options, meter, &AtomicU64::new(0))?;
-    let of_list = |finding| of_container(Level::Store, &Key::new(), finding, 0);
-    Ok(VerifiedPart {
-        key: Key::new(),
-        place: place_of(&**pool),
-        fields: 0,
-        replaced_fields: 0,
-        damage: verified.findings.iter().map(of_list).collect(),
-        more_damage: verified.more_findings,
-        unnamed: verified.unnamed,
-        unnamed_fields: None,
-        arrays: None,
-        unended: None,
-        containers: vec![VerifiedContainer { pool: Arc::clone(pool), label, findings: verified.findings }],
-        forbidden: Forbidden::default(),
-    })
+    let verified = look(&**pool, &label, run, &AtomicU64::new(0))?;
+    let mut part = VerifiedPart { place: place_of(&**pool), ..VerifiedPart::default() };
+    part.add_container(Arc::clone(pool), label, verified, |_, damage| Some(damage));
+    Ok(part)
 }
 
 pub(super) fn place_of(pool: &dyn Pool) -> String {
@@ -107,14 +92,7 @@ pub(super) fn described(pool: &dyn Pool) -> Result<Vec<Orphan>> {
 /// The missing settings of a store that its newest dataset can supply: the version and the schema.
 pub(super) fn settings(pool: &dyn Pool, described: &[Orphan]) -> Result<Vec<Damage>> {
     let root = pool.open_container(&ROOT.parse()?)?;
-    let damage = |what: String, cure: Cure| Damage {
-        level: Level::Store,
-        key: Key::new(),
-        what,
-        place: place_of(pool),
-        byte: None,
-        cure,
-    };
+    let damage = |what: String, cure| Damage::new(Level::Store, &Key::new(), what, &place_of(pool), cure);
     if root.get_many(&[Cell::kv(DATASET, ENTRY_KEY)])? != [None] {
         let what = "the container of a dataset is in the place of the list of datasets".to_owned();
         return Ok(vec![damage(what, Cure::None)]);
@@ -175,85 +153,40 @@ fn compare(root: &Root, text: &str, record: &Record) -> Result<Option<Damage>> {
             (what, Cure::PutBack { object: DATASETS, key, value })
         }
     };
-    Ok(Some(Damage {
-        level: Level::Store,
-        key: parse_named_text(text).unwrap_or_default(),
-        what,
-        place: format!("container {} of {}", record.label, root.pool.uri()),
-        byte: None,
-        cure,
-    }))
+    let place = format!("container {} of {}", record.label, root.pool.uri());
+    let key = parse_named_text(text).unwrap_or_default();
+    Ok(Some(Damage::new(Level::Store, &key, what, &place, cure)))
 }
 
 impl VerifiedPart {
-    /// Reports an unreadable list whose container is intact.
-    fn damaged_list(&mut self, error: &Error) {
-        let (key, what, place) = (Key::new(), error.to_string(), self.place.clone());
-        self.damage.push(Damage { level: Level::Store, key, what, place, byte: None, cure: Cure::None });
-    }
-
-    fn orphans(
-        &mut self,
-        root: &Root,
-        found: Vec<Orphan>,
-        options: VerifyOptions,
-        meter: &Meter<'_>,
-    ) -> Result<()> {
-        found.into_iter().try_for_each(|orphan| self.orphan(Some(root), orphan, options, meter))
-    }
-
     /// Reports a container that the list does not name, or may not name.
-    fn orphan(
-        &mut self,
-        root: Option<&Root>,
-        orphan: Orphan,
-        options: VerifyOptions,
-        meter: &Meter<'_>,
-    ) -> Result<()> {
+    fn orphan(&mut self, root: Option<&Root>, orphan: Orphan, run: &Run<'_>) -> Result<()> {
         match (orphan, root) {
             (Orphan::Used(text, record), Some(root)) => self.damage.extend(compare(root, &text, &record)?),
             (Orphan::Used(..), None) => {}
-            (Orphan::Closed(label, error), _) => {
-                self.closed(label, &error, root.is_some(), options, meter)?;
-            }
+            (Orphan::Closed(label, error), _) => self.closed(label, &error, root.is_some(), run)?,
         }
         Ok(())
     }
 
     /// Reports the damage of an unreadable container that the list does not name.
-    fn closed(
-        &mut self,
-        label: Label,
-        error: &Error,
-        is_unlisted: bool,
-        options: VerifyOptions,
-        meter: &Meter<'_>,
-    ) -> Result<()> {
+    fn closed(&mut self, label: Label, error: &Error, is_unlisted: bool, run: &Run<'_>) -> Result<()> {
         let pool = Arc::clone(&self.containers[0].pool);
         let unlisted = if is_unlisted { ", and no list of datasets names it" } else { "" };
         let what = |why: &str| format!("container {label} cannot be opened{unlisted}: {why}");
-        let damage_of = |error: &Error| Damage {
-            level: Level::Store,
-            key: Key::new(),
-            what: what(&error.to_string()),
-            place: format!("container {label} of {}", pool.uri()),
-            byte: None,
-            cure: match error {
+        let damage_of = |error: &Error| {
+            let cure = match error {
                 Error::Object(error) if error.is_damage() => Cure::None,
                 _ => Cure::Wait,
-            },
+            };
+            let place = format!("container {label} of {}", pool.uri());
+            Damage::new(Level::Store, &Key::new(), what(&error.to_string()), &place, cure)
         };
-        match look(&*pool, &label, options, meter, &AtomicU64::new(0)) {
+        match look(&*pool, &label, run, &AtomicU64::new(0)) {
             Ok(verified) if verified.findings.is_empty() => self.damage.push(damage_of(error)),
             Ok(verified) => {
-                let at = self.containers.len();
-                self.damage.extend(verified.findings.iter().map(|finding| {
-                    let damage = of_container(Level::Store, &Key::new(), finding, at);
-                    Damage { what: what(&damage.what), ..damage }
-                }));
-                self.more_damage += verified.more_findings;
-                self.unnamed.extend(verified.unnamed);
-                self.containers.push(VerifiedContainer { pool, label, findings: verified.findings });
+                let reported = |_: &_, damage: Damage| Some(Damage { what: what(&damage.what), ..damage });
+                self.add_container(Arc::clone(&pool), label.clone(), verified, reported);
             }
             Err(Error::Object(ObjectError::NotFound { .. })) => {}
             Err(error) if error.is_too_many_open() => return Err(error),

@@ -10,22 +10,18 @@ mod dataset;
 mod datasets;
 mod repair;
 mod report;
-mod unended;
 mod unnamed;
-
-use std::sync::atomic::AtomicU64;
 
 use isotach_mars::Request;
 use isotach_object::Registry;
 
-use self::report::Meter;
+use self::report::Run;
 pub use self::{
-    repair::{Repair, RepairReport, Repaired, RestoredContainer},
+    repair::{EndedWipes, Repair, RepairReport, Repaired, RestoredContainer},
     report::{Damage, Level, VerifiedPart, VerifyOptions, VerifyProgress, VerifyReport},
-    unended::EndedWipes,
     unnamed::UnnamedFields,
 };
-use crate::{Config, FieldStore, Result};
+use crate::{Config, FieldStore, Result, Selection};
 
 impl FieldStore {
     /// Verifies the datasets and fields that match a request, and the list of datasets. Locks do not matter. Others may
@@ -56,13 +52,13 @@ impl FieldStore {
         progress: &(dyn Fn(VerifyProgress) + Sync),
     ) -> Result<VerifyReport> {
         let selected = self.select(request);
-        let sizes =
-            selected.iter().flatten().map(|selection| dataset::size(&self.inner, selection).unwrap_or(0));
+        let size = |of: &Selection| self.inner.size_of(&of.root, &of.entry.record).unwrap_or(0);
+        let sizes = selected.iter().flatten().map(size);
         let total = options.data.then(|| sizes.sum());
-        let meter = Meter { fields: AtomicU64::new(0), bytes: AtomicU64::new(0), total, report: progress };
+        let run = Run::new(options, total, progress);
         let mut parts = Vec::new();
         for root in &self.inner.roots {
-            parts.push(datasets::verify(&self.inner, root, options, &meter)?);
+            parts.push(datasets::verify(&self.inner, root, &run)?);
         }
         let is_reported = parts.iter().any(|part| !part.damage.is_empty());
         let selections = match selected {
@@ -70,11 +66,11 @@ impl FieldStore {
             selected => selected?,
         };
         for selection in &selections {
-            parts.extend(dataset::verify(&self.inner, selection, options, &meter)?);
+            parts.extend(dataset::verify(&self.inner, selection, &run)?);
         }
         Ok(VerifyReport {
             parts,
-            bytes: meter.bytes.into_inner(),
+            bytes: run.bytes.into_inner(),
             snapshot: self.inner.snapshot.as_ref().map(|snapshot| snapshot.name.clone()),
         })
     }
@@ -88,16 +84,15 @@ impl FieldStore {
         registry: &Registry,
         options: VerifyOptions,
     ) -> Result<VerifyReport> {
-        let meter =
-            Meter { fields: AtomicU64::new(0), bytes: AtomicU64::new(0), total: None, report: &|_| () };
+        let run = Run::new(options, None, &|_| ());
         let mut parts: Vec<VerifiedPart> = Vec::new();
         for space in &config.spaces {
             let pool = registry.open_pool(&space.catalogue)?;
             if !parts.iter().any(|part| part.place == datasets::place_of(&*pool)) {
                 let forbidden = config.limits_of(&space.catalogue).of_any();
-                parts.push(datasets::verify_unopened(&pool, forbidden, options, &meter)?);
+                parts.push(datasets::verify_unopened(&pool, forbidden, &run)?);
             }
         }
-        Ok(VerifyReport { parts, bytes: meter.bytes.into_inner(), snapshot: None })
+        Ok(VerifyReport { parts, bytes: run.bytes.into_inner(), snapshot: None })
     }
 }

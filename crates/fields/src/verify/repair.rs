@@ -14,10 +14,13 @@ use isotach_object::{
 
 use super::{
     datasets,
-    report::{Cure, Damage, Level, VerifiedPart, VerifyReport},
-    unended::EndedWipes,
+    report::{Cure, Damage, ListedDataset, VerifiedPart, VerifyReport},
 };
-use crate::{Action, Error, Result, admin::sweep::Orphan, catalogue::layout::SETTINGS};
+use crate::{
+    Action, Error, Result,
+    admin::sweep::Orphan,
+    catalogue::{layout::SETTINGS, record::Record},
+};
 
 /// The repair of a damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +64,15 @@ pub struct RepairReport {
     pub ended_wipes: Vec<EndedWipes>,
 }
 
+/// The wipes of collocations of a dataset that a repair ended, or would end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndedWipes {
+    /// The dataset's key.
+    pub dataset: Key,
+    /// How many.
+    pub wipes: u16,
+}
+
 /// A container whose history had lost its end.
 #[derive(Debug)]
 pub struct RestoredContainer {
@@ -80,7 +92,7 @@ pub struct Repaired {
     /// The repair, done or planned.
     pub repair: Repair,
     /// The place of quarantined files or entries, once it is done.
-    pub aside: Option<String>,
+    pub quarantine: Option<String>,
     /// The reason of a failed repair.
     pub why: Option<String>,
 }
@@ -96,7 +108,7 @@ impl VerifyReport {
         if let Some(name) = &self.snapshot {
             return Err(Error::ReadOnly { snapshot: name.to_string(), what: "repair" });
         }
-        let is_concerned = |part: &&VerifiedPart| !part.damage.is_empty() || part.unended.is_some();
+        let is_concerned = |part: &&VerifiedPart| !part.damage.is_empty() || part.unended_wipes > 0;
         for part in self.parts.iter().filter(|part| doit && is_concerned(part)) {
             part.forbidden.check(Action::Archive, || format!("repair of {}", part.place))?;
         }
@@ -129,8 +141,8 @@ impl VerifiedPart {
 
     fn repaired(&self, damage: &Damage, done: Attempt<Repair>, aside: Option<&String>) -> Repaired {
         let (repair, why) = done.map_or_else(|why| (Repair::Left, Some(why)), |repair| (repair, None));
-        let aside = aside.filter(|_| repair != Repair::Left).cloned();
-        Repaired { dataset: self.key.clone(), damage: damage.clone(), repair, aside, why }
+        let quarantine = aside.filter(|_| repair != Repair::Left).cloned();
+        Repaired { dataset: self.key.clone(), damage: damage.clone(), repair, quarantine, why }
     }
 
     fn repair(&self, report: &mut RepairReport) {
@@ -166,26 +178,31 @@ impl VerifiedPart {
 
     /// Ends the wipes of collocations that have begun and not ended.
     fn end_wipes(&self, doit: bool, report: &mut RepairReport) {
-        let Some(unended) = &self.unended else { return };
-        match if doit { unended.end() } else { Ok(unended.planned()) } {
-            Ok(ended) => report.ended_wipes.push(ended),
-            Err(error) => {
-                let damage = unended.damage(&self.place);
-                report.repaired.push(self.repaired(&damage, Err(error.to_string()), None));
-            }
+        let unended = self.dataset.as_ref().filter(|_| self.unended_wipes > 0);
+        let Some(ListedDataset { inner, root, entry }) = unended else { return };
+        let ended = match doit {
+            true => inner.end_wipes(root, entry, Record::settled),
+            false => Ok(self.unended_wipes),
+        };
+        match ended {
+            Ok(wipes) => report.ended_wipes.push(EndedWipes { dataset: self.key.clone(), wipes }),
+            Err(error) => self.failed("a wipe of collocations has begun and not ended", &error, report),
         }
+    }
+
+    /// Reports a step that failed and is not the repair of reported damage.
+    fn failed(&self, what: &str, error: &Error, report: &mut RepairReport) {
+        let damage = self.damage(what, Cure::Wait);
+        report.repaired.push(self.repaired(&damage, Err(error.to_string()), None));
     }
 
     /// Quarantines fields whose entries were in another container and are lost.
     fn copy_unnamed(&self, restored: &mut Restored, aside: &str, report: &mut RepairReport) {
-        let copied = self.arrays.as_ref().map_or(Ok(None), |arrays| arrays.copy(aside.as_ref()));
+        let copied = self.dataset.as_ref().map_or(Ok(None), |dataset| dataset.copy_unnamed(aside.as_ref()));
         match copied {
             Ok(copy) => restored.unnamed.extend(copy),
             Err(error) => {
-                let what = "arrays that no entry names could not be copied aside".to_owned();
-                let (key, place, cure) = (self.key.clone(), self.place.clone(), Cure::Wait);
-                let damage = Damage { level: Level::Dataset, key, what, place, byte: None, cure };
-                report.repaired.push(self.repaired(&damage, Err(error.to_string()), None));
+                self.failed("arrays that no entry names could not be copied aside", &error, report);
             }
         }
     }
@@ -261,10 +278,8 @@ impl VerifiedPart {
             Ok(())
         });
         if let Err(error) = listed {
-            let what = "it is not known whether the list of datasets names all that there are".to_owned();
-            let (key, place) = (Key::new(), self.place.clone());
-            let damage = Damage { level: Level::Store, key, what, place, byte: None, cure: Cure::Wait };
-            report.repaired.push(self.repaired(&damage, Err(error.to_string()), None));
+            let what = "it is not known whether the list of datasets names all that there are";
+            self.failed(what, &error, report);
         }
     }
 

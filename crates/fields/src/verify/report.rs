@@ -8,11 +8,12 @@ use std::sync::{
 use isotach_mars::Key;
 use isotach_object::{Finding, Label, ObjectId, Part, Pool, Unnamed, Verified, Verify};
 
-use super::{
-    unended::Unended,
-    unnamed::{DatasetArrays, UnnamedFields},
+use super::unnamed::UnnamedFields;
+use crate::{
+    Forbidden, Result,
+    catalogue::root::{Entry, Root},
+    store::Inner,
 };
-use crate::{Forbidden, Result};
 
 /// The extent of a verification and its number of threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +68,7 @@ impl VerifyReport {
 }
 
 /// A dataset, or the list of the datasets of a store.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct VerifiedPart {
     /// The dataset's key. Empty for the list of datasets.
     pub key: Key,
@@ -85,9 +86,11 @@ pub struct VerifiedPart {
     pub unnamed: Vec<Unnamed>,
     /// Arrays of a dataset that no entry names. Running writers have some.
     pub unnamed_fields: Option<UnnamedFields>,
-    /// The dataset's arrays, of the present.
-    pub(super) arrays: Option<DatasetArrays>,
-    pub(super) unended: Option<Unended>,
+    /// The number of wipes of collocations that have begun and not ended. Those that are not running were killed, and a
+    /// repair ends them.
+    pub unended_wipes: u16,
+    /// The dataset. `None` for the list of datasets, and in a snapshot.
+    pub(super) dataset: Option<ListedDataset>,
     /// The verified containers, the catalogue's first.
     pub(super) containers: Vec<VerifiedContainer>,
     /// The actions that the configuration forbids there.
@@ -95,11 +98,49 @@ pub struct VerifiedPart {
 }
 
 impl VerifiedPart {
-    /// The number of wipes of collocations that have begun and not ended. Those that are not running were killed, and a
-    /// repair ends them.
-    pub fn unended_wipes(&self) -> u16 {
-        self.unended.as_ref().map_or(0, Unended::wipes)
+    /// Damage of the part as a whole.
+    pub(super) fn damage(&self, what: impl Into<String>, cure: Cure) -> Damage {
+        let level = if self.key.is_empty() { Level::Store } else { Level::Dataset };
+        Damage::new(level, &self.key, what, &self.place, cure)
     }
+
+    /// Adds a verified container. `reported` turns a finding and its damage into what the part reports of it.
+    pub(super) fn add_container(
+        &mut self,
+        pool: Arc<dyn Pool>,
+        label: Label,
+        verified: Verified,
+        mut reported: impl FnMut(&Finding, Damage) -> Option<Damage>,
+    ) {
+        let at = self.containers.len();
+        for finding in &verified.findings {
+            let damage = self.of_finding(finding, at);
+            self.damage.extend(reported(finding, damage));
+        }
+        self.more_damage += verified.more_findings;
+        self.unnamed.extend(verified.unnamed);
+        self.containers.push(VerifiedContainer { pool, label, findings: verified.findings });
+    }
+
+    /// The damage of a finding that concerns no single field. The container is the part's `at`th.
+    pub(super) fn of_finding(&self, finding: &Finding, at: usize) -> Damage {
+        let cell = finding.cell.as_ref().map(|cell| format!(" ({cell})")).unwrap_or_default();
+        let cure = match finding.part {
+            Part::Derived => Cure::SetAside { at },
+            Part::End => Cure::Restore { at },
+            Part::Description | Part::History | Part::Bytes => Cure::None,
+        };
+        let (place, byte) = (finding.place.clone(), finding.byte);
+        Damage { place, byte, ..self.damage(format!("{}{cell}", finding.what), cure) }
+    }
+}
+
+/// A dataset that its root lists.
+#[derive(Debug)]
+pub(super) struct ListedDataset {
+    pub(super) inner: Arc<Inner>,
+    pub(super) root: Arc<Root>,
+    pub(super) entry: Arc<Entry>,
 }
 
 /// A verified container.
@@ -155,6 +196,11 @@ pub struct Damage {
 }
 
 impl Damage {
+    pub(super) fn new(level: Level, key: &Key, what: impl Into<String>, place: &str, cure: Cure) -> Self {
+        let (key, what, place) = (key.clone(), what.into(), place.to_owned());
+        Self { level, key, what, place, byte: None, cure }
+    }
+
     /// Whether the damage may be temporary: the object could not be checked, and may be intact.
     pub fn may_pass(&self) -> bool {
         self.cure == Cure::Wait
@@ -178,15 +224,24 @@ pub(super) enum Cure {
     PutBack { object: ObjectId, key: Vec<u8>, value: Vec<u8> },
 }
 
-/// Counts and reports progress.
-pub(super) struct Meter<'p> {
-    pub(super) fields: AtomicU64,
+/// A verification: what it includes, and its progress.
+pub(super) struct Run<'p> {
+    pub(super) options: VerifyOptions,
+    fields: AtomicU64,
     pub(super) bytes: AtomicU64,
-    pub(super) total: Option<u64>,
-    pub(super) report: &'p (dyn Fn(VerifyProgress) + Sync),
+    total: Option<u64>,
+    report: &'p (dyn Fn(VerifyProgress) + Sync),
 }
 
-impl Meter<'_> {
+impl<'p> Run<'p> {
+    pub(super) fn new(
+        options: VerifyOptions,
+        total: Option<u64>,
+        report: &'p (dyn Fn(VerifyProgress) + Sync),
+    ) -> Self {
+        Self { options, fields: AtomicU64::new(0), bytes: AtomicU64::new(0), total, report }
+    }
+
     pub(super) fn add(&self, fields: u64, bytes: u64) {
         let fields = self.fields.fetch_add(fields, Ordering::Relaxed) + fields;
         let bytes = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
@@ -194,39 +249,16 @@ impl Meter<'_> {
     }
 }
 
-/// Verifies a container. `before` counts the bytes that were reported to the meter, also when the verification
+/// Verifies a container. `before` counts the bytes that were reported, also when the verification
 /// restarts.
-pub(super) fn look(
-    pool: &dyn Pool,
-    label: &Label,
-    options: VerifyOptions,
-    meter: &Meter<'_>,
-    before: &AtomicU64,
-) -> Result<Verified> {
+pub(super) fn look(pool: &dyn Pool, label: &Label, run: &Run<'_>, before: &AtomicU64) -> Result<Verified> {
     let progress = |done: u64, _: u64| {
         let last = before.fetch_max(done, Ordering::Relaxed);
-        meter.add(0, done.saturating_sub(last));
+        run.add(0, done.saturating_sub(last));
     };
     match pool.facets().maintenance {
-        Some(maintenance) => Ok(maintenance.verify(label, options.of_containers(), &progress)?),
+        Some(maintenance) => Ok(maintenance.verify(label, run.options.of_containers(), &progress)?),
         // The engine has nothing to verify, but the container must exist.
         None => Ok(pool.container_size(label).map(|_| Verified::default())?),
-    }
-}
-
-/// The damage of a finding that concerns no single field. The container is the part's `at`th.
-pub(super) fn of_container(level: Level, key: &Key, finding: &Finding, at: usize) -> Damage {
-    let cell = finding.cell.as_ref().map(|cell| format!(" ({cell})")).unwrap_or_default();
-    Damage {
-        level,
-        key: key.clone(),
-        what: format!("{}{cell}", finding.what),
-        place: finding.place.clone(),
-        byte: finding.byte,
-        cure: match finding.part {
-            Part::Derived => Cure::SetAside { at },
-            Part::End => Cure::Restore { at },
-            Part::Description | Part::History | Part::Bytes => Cure::None,
-        },
     }
 }

@@ -7,15 +7,10 @@ use std::{collections::HashMap, fs::File, io::Write, path::Path, sync::Arc};
 
 use isotach_object::{Anchor, ArrayRead, Cell, Error as ObjectError, ObjectId, ObjectType, Unnamed};
 
+use super::report::ListedDataset;
 use crate::{
     Location, Result,
-    catalogue::history::parse_history,
-    catalogue::{
-        collocation::Collocation,
-        dataset_reader::DatasetReader,
-        root::{Entry, Root},
-    },
-    store::Inner,
+    catalogue::{collocation::Collocation, dataset_reader::DatasetReader, history::parse_history},
 };
 
 /// The number of arrays in one call.
@@ -36,15 +31,7 @@ pub struct UnnamedFields {
     pub bytes: u64,
 }
 
-/// The arrays of a dataset.
-#[derive(Debug)]
-pub(super) struct DatasetArrays {
-    pub(super) inner: Arc<Inner>,
-    pub(super) root: Arc<Root>,
-    pub(super) entry: Arc<Entry>,
-}
-
-impl DatasetArrays {
+impl ListedDataset {
     /// Counts the unnamed arrays. `None` if there are none, or the dataset was wiped meanwhile.
     pub(super) fn unnamed(&self) -> Result<Option<UnnamedFields>> {
         let Some(reader) = self.inner.reader(&self.root, &self.entry)? else { return Ok(None) };
@@ -58,7 +45,7 @@ impl DatasetArrays {
 
     /// Copies the unnamed arrays to a file in a folder, and returns its place. `None` if there are none, or if they lost
     /// no entry, because entries and arrays have the same log.
-    pub(super) fn copy(&self, folder: &Path) -> Result<Option<Unnamed>> {
+    pub(super) fn copy_unnamed(&self, folder: &Path) -> Result<Option<Unnamed>> {
         if self.entry.record.store.is_empty() {
             return Ok(None);
         }
