@@ -4,7 +4,7 @@
 //! stable, because a repeated flush puts nothing that the history already has (see `publish`), and because an array is
 //! destroyed before its history entry. So a purge needs no mark that a kill could leave behind.
 
-use std::{cell::RefCell, collections::HashSet, sync::Arc};
+use std::{cell::RefCell, sync::Arc};
 
 use isotach_mars::{Key, Request};
 use isotach_object::{Cell, Container, Error as ObjectError, Label, ObjectId, Pool, Purged, Update};

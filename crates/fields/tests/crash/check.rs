@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use isotach_engine_posix::simulation::{Loss, SimulatedDisk};
-use isotach_fields::{FieldStore, ListOptions, VerifyOptions};
+use isotach_fields::{FieldStore, ListOptions};
 
 use crate::{
     history::{Fields, History, Shown},
-    workload::{dataset, field, open},
+    workload::{dataset, field, open, verify_sound},
 };
 
 /// Prints the case, if the thread panics while this value lives.
@@ -39,9 +39,7 @@ pub(crate) fn check(history: &History, changes: usize, loss: Loss) {
         assert!(possible.contains(&found), "{key}: {}", differences(&found, &possible));
     }
     check_snapshots(history, changes, &store);
-    let how = VerifyOptions { data: true, threads: 1 };
-    let report = store.verify(&"".parse().unwrap(), how, &|_| ()).unwrap();
-    assert!(report.is_sound(), "a power failure is no damage: {report:?}");
+    verify_sound(&store, "a power failure is no damage");
     let (mut disk, mut expected) = (disk, found);
     for (round, next) in [Loss::All, loss].into_iter().enumerate() {
         disk = write_on(history, &disk, &mut expected, round as u8, next);

@@ -1,9 +1,9 @@
 //! A store on a full device: its datasets are purged, and the space freed in one serves the others.
 
 use isotach_engine_posix::simulation::SimulatedDisk;
-use isotach_fields::{FieldStore, VerifyOptions};
+use isotach_fields::FieldStore;
 
-use crate::workload::{Places, dataset, field, open};
+use crate::workload::{Places, dataset, field, open, verify_sound};
 
 const LONG: usize = 40_000;
 
@@ -51,12 +51,7 @@ fn the_space_that_a_purge_frees_in_one_dataset_of_a_full_device_serves_the_other
             assert_eq!(counts.bytes, replaced * 100 + (10 - replaced) * LONG as u64, "{places:?}");
             archive(&disk, places, of, 0..3, LONG);
         }
-        let how = VerifyOptions { data: true, threads: 1 };
-        let report = open(&disk, places, FieldStore::open)
-            .unwrap()
-            .verify(&"".parse().unwrap(), how, &|_| ())
-            .unwrap();
-        assert!(report.is_sound(), "{places:?}: {report:?}");
+        verify_sound(&open(&disk, places, FieldStore::open).unwrap(), &format!("{places:?}"));
     }
 }
 

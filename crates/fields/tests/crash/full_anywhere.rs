@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use isotach_engine_posix::simulation::SimulatedDisk;
-use isotach_fields::{FieldStore, Result, VerifyOptions};
+use isotach_fields::{FieldStore, Result};
 
-use crate::workload::{Places, dataset, field, open};
+use crate::workload::{Places, dataset, field, open, verify_sound};
 
 /// The bytes of a field.
 const LENGTH: usize = 3000;
@@ -70,9 +70,7 @@ fn a_device_that_is_full_at_any_point_is_purged_and_takes_fields_again() {
             if flushed.values().any(|byte| *byte > 0) {
                 write(&store, failed, 200).unwrap_or_else(|error| panic!("{case}: {error}"));
             }
-            let options = VerifyOptions { data: true, threads: 1 };
-            let report = store.verify(&"".parse().unwrap(), options, &|_| ()).unwrap();
-            assert!(report.is_sound(), "{case}: {report:?}");
+            verify_sound(&store, &case);
             points += 1;
         }
         println!("{places:?}: full at {points} points, nothing flushed lost, purged and written again");

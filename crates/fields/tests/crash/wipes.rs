@@ -2,9 +2,9 @@
 //! bytes of fields only.
 
 use isotach_engine_posix::simulation::{Loss, SimulatedDisk};
-use isotach_fields::{FieldStore, ListOptions, VerifyOptions, VerifyReport};
+use isotach_fields::{FieldStore, ListOptions};
 
-use crate::workload::{Places, dataset, field, open};
+use crate::workload::{Places, dataset, field, open, verify_sound};
 
 const LONG: usize = 20_000;
 /// Fields of the dataset, half of them in the collocation that is wiped.
@@ -13,13 +13,6 @@ const FIELDS: u64 = 8;
 fn count(store: &FieldStore, what: &str) -> u64 {
     let request = format!("{},{what}", dataset(0)).parse().unwrap();
     store.list(&request, ListOptions::default()).unwrap().map(Result::unwrap).count() as u64
-}
-
-fn verify(store: &FieldStore) -> VerifyReport {
-    let options = VerifyOptions { data: true, threads: 1 };
-    let report = store.verify(&"".parse().unwrap(), options, &|_| ()).unwrap();
-    assert!(report.is_sound(), "{report:?}");
-    report
 }
 
 /// A store with two collocations, of which one was wiped, and after how many changes that began.
@@ -43,9 +36,9 @@ fn check(disk: &SimulatedDisk, places: Places, case: &str) {
     assert!([0, FIELDS / 2].contains(&left), "{case}: {left} fields of the wiped collocation");
     store.archive(&field(&dataset(0), 20), &[8; LONG]).unwrap();
     store.flush().unwrap();
-    let repaired = verify(&store).repair(true).unwrap();
+    let repaired = verify_sound(&store, case).repair(true).unwrap();
     assert!(repaired.repaired.is_empty(), "{case}: {repaired:?}");
-    assert!(verify(&store).parts.iter().all(|part| part.unended_wipes() == 0), "{case}");
+    assert!(verify_sound(&store, case).parts.iter().all(|part| part.unended_wipes == 0), "{case}");
     let fields = count(&store, "type=an/fc");
     assert_eq!(fields, FIELDS / 2 + left + 1, "{case}");
     drop(store);

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use isotach_engine_posix::simulation::{Random, SimulatedDisk};
-use isotach_fields::{Config, FieldStore, Result};
+use isotach_fields::{Config, FieldStore, Result, VerifyOptions, VerifyReport};
 use isotach_mars::{Clock, Key};
 use isotach_object::Registry;
 
@@ -35,6 +35,14 @@ pub(crate) fn open(
     };
     let config = config.with_schema(SCHEMA).with_clock(Clock::fixed(2024, 1, 2).unwrap());
     how(&config, &Registry::new().with(disk.engine()))
+}
+
+/// Verifies everything with the bytes of each field. Nothing may be damaged.
+pub(crate) fn verify_sound(store: &FieldStore, case: &str) -> VerifyReport {
+    let how = VerifyOptions { data: true, threads: 1 };
+    let report = store.verify(&"".parse().unwrap(), how, &|_| ()).unwrap();
+    assert!(report.is_sound(), "{case}: {report:?}");
+    report
 }
 
 /// The key of a dataset.

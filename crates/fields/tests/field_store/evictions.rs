@@ -2,33 +2,25 @@
 
 use std::sync::{Arc, Mutex};
 
-use isotach_fields::{Config, FieldStore};
+use isotach_fields::FieldStore;
 use isotach_mars::Key;
-use isotach_object::{Error as ObjectError, Registry};
+use isotach_object::{Error as ObjectError, memory::Memory};
 
 use crate::{
-    faulty::{Faulty, Script, no_space},
-    layouts::{SCHEMA, field, listed, with},
+    faulty::{Script, ScriptedStore, full},
+    layouts::{field, listed, with},
 };
 
 /// A store on a scripted engine, with so many datasets of one field.
 fn with_datasets(count: usize) -> (FieldStore, Arc<Mutex<Script>>) {
-    let engine = Faulty::default();
-    let script = Arc::clone(&engine.script);
-    let config = Config::single(&"memory:all".parse().unwrap()).with_schema(SCHEMA);
-    let registry = Registry::new().with(Arc::new(engine));
-    let store = FieldStore::create(&config, &registry).unwrap();
-    (0..count).for_each(|dataset| store.archive(&key(dataset, 0), b"first").unwrap());
-    store.flush().unwrap();
-    (FieldStore::open(&config, &registry).unwrap(), script)
+    let first = ScriptedStore::single(&Memory::new(), "memory:all");
+    (0..count).for_each(|dataset| first.store.archive(&key(dataset, 0), b"first").unwrap());
+    first.store.flush().unwrap();
+    (first.open(), first.script)
 }
 
 fn key(dataset: usize, step: usize) -> Key {
     with(&field(&step.to_string(), "t"), &format!("class=c{dataset}"))
-}
-
-fn full() -> Option<ObjectError> {
-    Some(no_space())
 }
 
 #[test]

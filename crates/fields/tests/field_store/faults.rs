@@ -2,33 +2,24 @@
 
 use std::{
     fs, io,
-    path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
 
-use isotach_fields::{Action, Config, Error, FieldStore, ListOptions, Repair, VerifyOptions};
+use isotach_fields::{Action, Error, FieldStore, ListOptions, Repair, VerifyOptions};
 use isotach_mars::Key;
-use isotach_object::{Error as ObjectError, KeyValue, Registry};
+use isotach_object::{Error as ObjectError, KeyValue, memory::Memory};
 
 use crate::{
-    faulty::{Faulty, Script, no_space},
-    layouts::{Layout, SCHEMA, archive, field, listed, request, request_like, with},
+    faulty::{Script, ScriptedStore, full, no_space},
+    layouts::{Layout, archive, field, files_below, listed, request, request_like, with},
 };
 
 /// A store with one field, on a scripted engine.
 fn faulty(catalogue: &str, store: &str) -> (FieldStore, FieldStore, Arc<Mutex<Script>>) {
-    let engine = Faulty::default();
-    let script = Arc::clone(&engine.script);
-    let registry = Registry::new().with(Arc::new(engine));
-    let config = Config::split(&catalogue.parse().unwrap(), &store.parse().unwrap()).with_schema(SCHEMA);
-    let writer = FieldStore::create(&config, &registry).unwrap();
-    let reader = FieldStore::open(&config, &registry).unwrap();
-    archive(&writer, &[(field("0", "t"), b"before")]);
-    (writer, reader, script)
-}
-
-fn full() -> Option<ObjectError> {
-    Some(no_space())
+    let writer = ScriptedStore::split(&Memory::new(), catalogue, store);
+    let reader = writer.open();
+    archive(&writer.store, &[(field("0", "t"), b"before")]);
+    (writer.store, reader, writer.script)
 }
 
 fn poisoned() -> Option<ObjectError> {
@@ -125,22 +116,13 @@ fn archive_refuses_a_key_too_long_for_its_entries_and_the_next_flush_succeeds() 
     }
 }
 
-/// Every file below a folder.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut all = Vec::new();
-    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-        if entry.is_dir() { all.extend(files(&entry)) } else { all.push(entry) }
-    }
-    all
-}
-
 #[test]
 fn a_data_file_cut_short_is_corrupt_and_names_the_field_and_the_file() {
     let layout = Layout::posix();
     let big = vec![7_u8; 3 << 20];
     archive(&layout.store(), &[(field("0", "t"), &big)]);
-    let data =
-        files(layout.folder.path()).into_iter().max_by_key(|path| fs::metadata(path).unwrap().len()).unwrap();
+    let files = files_below(layout.folder.path()).into_iter();
+    let data = files.max_by_key(|path| fs::metadata(path).unwrap().len()).unwrap();
     fs::OpenOptions::new().write(true).open(&data).unwrap().set_len(1 << 20).unwrap();
     let store = layout.store();
     let key = field("0", "t");

@@ -9,9 +9,8 @@ use std::{
 use isotach_engine_kit::hooks::{Hooked, Hooks, PoolCall, hook_engine};
 use isotach_fields::{Config, FieldStore};
 use isotach_object::{
-    Anchor, ArrayRead, Capabilities, Cell, Container, ContainerFacets, Engine, Epoch, Error, IdRange, Label,
-    ObjectId, Page, PendingRead, Pool, PoolUri, Registry, Result, Staging, Transaction, Update,
-    memory::Memory,
+    Anchor, ArrayRead, Cell, Container, ContainerFacets, Engine, Epoch, Error, IdRange, Label, ObjectId,
+    Page, PendingRead, Registry, Result, Staging, Transaction, Update, memory::Memory,
 };
 
 use crate::layouts::SCHEMA;
@@ -24,7 +23,7 @@ pub(crate) struct Script {
     pub(crate) commits: VecDeque<Option<Error>>,
     pub(crate) lookups: VecDeque<Option<Error>>,
     pub(crate) reads: VecDeque<Option<Error>>,
-    pub(crate) before_next: Vec<Interruption>,
+    before_next: Vec<Interruption>,
     /// Whether reads are pending reads, without lent bytes.
     pub(crate) is_far: bool,
     /// The number of calls of each container method that may need a server.
@@ -48,15 +47,29 @@ pub(crate) enum Moment {
 }
 
 /// An action right before the next call of a kind on a container whose label begins with this text.
-pub(crate) struct Interruption(
-    pub(crate) Moment,
-    pub(crate) &'static str,
-    pub(crate) Box<dyn FnOnce() + Send>,
-);
+struct Interruption(Moment, &'static str, Box<dyn FnOnce() + Send>);
 
 impl fmt::Debug for Interruption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "before the next {:?}", self.0)
+    }
+}
+
+impl Script {
+    /// Acts before the next call of this kind on a container whose label begins with this text, after the actions that
+    /// already wait for such a call.
+    pub(crate) fn before(
+        &mut self,
+        moment: Moment,
+        label: &'static str,
+        act: impl FnOnce() + Send + 'static,
+    ) {
+        self.before_next.push(Interruption(moment, label, Box::new(act)));
+    }
+
+    /// Forgets the actions that wait for a call. Returns their number.
+    pub(crate) fn forget_waiting(&mut self) -> usize {
+        self.before_next.drain(..).count()
     }
 }
 
@@ -72,32 +85,45 @@ fn interrupt(script: &Mutex<Script>, moment: Moment, label: &Label) {
     }
 }
 
-/// The memory engine with a script of failures.
-#[derive(Debug, Default)]
-pub(crate) struct Faulty {
-    pub(crate) memory: Memory,
-    pub(crate) script: Arc<Mutex<Script>>,
+/// The memory engine, and its script of failures.
+pub(crate) fn scripted_engine(memory: &Memory) -> (Arc<dyn Engine>, Arc<Mutex<Script>>) {
+    let script = Arc::<Mutex<Script>>::default();
+    let (of_pools, of_containers) = (Arc::clone(&script), Arc::clone(&script));
+    let before = move |call: PoolCall<'_>| {
+        if let PoolCall::Destroy(label) = call {
+            interrupt(&of_pools, Moment::Destroy, label);
+        }
+        Ok(())
+    };
+    let wrap = move |inner: Arc<dyn Container>| -> Arc<dyn Container> {
+        let scripted = Scripted { label: inner.label().clone(), script: Arc::clone(&of_containers) };
+        Arc::new(Hooked::new(inner, scripted))
+    };
+    (hook_engine(Arc::new(memory.clone()), before, wrap), script)
 }
 
-impl Faulty {
-    /// An engine with pending reads.
-    pub(crate) fn far() -> Self {
-        let engine = Self::default();
-        engine.script.lock().unwrap().is_far = true;
-        engine
-    }
+/// The memory engine with pending reads.
+pub(crate) fn far_engine() -> Arc<dyn Engine> {
+    let (engine, script) = scripted_engine(&Memory::new());
+    script.lock().unwrap().is_far = true;
+    engine
 }
 
 /// A handle on a store in memory, and the script of its engine.
 pub(crate) struct ScriptedStore {
     pub(crate) store: FieldStore,
     pub(crate) script: Arc<Mutex<Script>>,
+    pub(crate) registry: Registry,
+    pub(crate) config: Config,
 }
 
 impl ScriptedStore {
     /// A handle on the store in these pools, on its own engine over `memory`.
     pub(crate) fn split(memory: &Memory, catalogue: &str, store: &str) -> Self {
-        Self::on(Faulty { memory: memory.clone(), ..Faulty::default() }, catalogue, store)
+        let (engine, script) = scripted_engine(memory);
+        let registry = Registry::new().with(engine);
+        let config = Config::split(&catalogue.parse().unwrap(), &store.parse().unwrap()).with_schema(SCHEMA);
+        Self { store: FieldStore::create(&config, &registry).unwrap(), script, registry, config }
     }
 
     /// As `split`, with catalogue and store in one pool.
@@ -105,21 +131,30 @@ impl ScriptedStore {
         Self::split(memory, pool, pool)
     }
 
-    pub(crate) fn on(engine: Faulty, catalogue: &str, store: &str) -> Self {
-        let script = Arc::clone(&engine.script);
-        let config = Config::split(&catalogue.parse().unwrap(), &store.parse().unwrap());
-        let registry = Registry::new().with(Arc::new(engine));
-        Self { store: FieldStore::create(&config.with_schema(SCHEMA), &registry).unwrap(), script }
+    /// Two handles on a new store in one pool, each on its own engine.
+    pub(crate) fn pair() -> [Self; 2] {
+        let memory = Memory::new();
+        [(); 2].map(|()| Self::single(&memory, "memory:all"))
+    }
+
+    /// Another handle on the same engine.
+    pub(crate) fn open(&self) -> FieldStore {
+        FieldStore::open(&self.config, &self.registry).unwrap()
     }
 
     /// Acts before the next call of this kind on the container of `od`.
     pub(crate) fn before(&self, moment: Moment, act: impl FnOnce() + Send + 'static) {
-        self.script.lock().unwrap().before_next.push(Interruption(moment, "od", Box::new(act)));
+        self.script.lock().unwrap().before(moment, "od", act);
     }
 }
 
 pub(crate) fn no_space() -> Error {
     Error::NoSpace { what: "a put".to_owned() }
+}
+
+/// The outcome of a call without space.
+pub(crate) fn full() -> Option<Error> {
+    Some(no_space())
 }
 
 /// The scripted calls of one container.
@@ -141,40 +176,6 @@ impl Scripted {
     fn next(&self, of: impl Fn(&mut Script) -> &mut VecDeque<Option<Error>>) -> Result<()> {
         let next = of(&mut self.script.lock().unwrap()).pop_front().flatten();
         next.map_or(Ok(()), Err)
-    }
-}
-
-impl Engine for Faulty {
-    fn scheme(&self) -> &'static str {
-        self.memory.scheme()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.memory.capabilities()
-    }
-
-    fn create_pool(&self, uri: &PoolUri) -> Result<()> {
-        self.memory.create_pool(uri)
-    }
-
-    fn open_pool(&self, uri: &PoolUri) -> Result<Arc<dyn Pool>> {
-        let (script, scripts) = (Arc::clone(&self.script), Arc::clone(&self.script));
-        let before = move |call: PoolCall<'_>| match call {
-            PoolCall::Destroy(label) => {
-                interrupt(&script, Moment::Destroy, label);
-                Ok(())
-            }
-            PoolCall::Purge(_) => Ok(()),
-        };
-        let wrap = move |inner: Arc<dyn Container>| -> Arc<dyn Container> {
-            let scripted = Scripted { label: inner.label().clone(), script: Arc::clone(&scripts) };
-            Arc::new(Hooked::new(inner, scripted))
-        };
-        hook_engine(Arc::new(self.memory.clone()), before, wrap).open_pool(uri)
-    }
-
-    fn destroy_pool(&self, uri: &PoolUri) -> Result<()> {
-        self.memory.destroy_pool(uri)
     }
 }
 

@@ -2,13 +2,11 @@
 
 use std::path::Path;
 
-use isotach_fields::{
-    Action, Config, Error, FieldStore, Forbidden, ListOptions, Result, Spread, VerifyOptions,
-};
+use isotach_fields::{Action, Config, Error, FieldStore, Forbidden, ListOptions, Result, Spread};
 use isotach_mars::{Key, Request};
 use isotach_object::RightsChange;
 
-use crate::layouts::{Layout, archive, field, listed, request, request_like, with};
+use crate::layouts::{Layout, archive, field, files_below, listed, request, request_like, verify, with};
 
 /// The prohibitions of these switches of a root.
 fn switches(text: &str) -> Forbidden {
@@ -92,7 +90,7 @@ fn a_root_that_forbids_archiving_is_read_and_takes_nothing() {
         assert_eq!(listed(&store, "").len(), 2);
         assert_eq!(store.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"0");
         assert_eq!(store.stats(&request("")).unwrap().found.len(), 2);
-        assert!(store.verify(&request(""), VerifyOptions::default(), &|_| ()).unwrap().is_sound());
+        assert!(verify(&store, false).is_sound());
         assert_eq!(listed(&layout.store(), "").len(), 2);
     }
     let (_layout, store) = filled("archive: false");
@@ -161,7 +159,7 @@ fn damage_is_reported_but_not_repaired_where_archiving_is_forbidden() {
     let container = &store.status(&request("class=od")).unwrap()[0].store;
     let folder = layout.folder.path().join("store");
     let mut damaged = 0;
-    for entry in walk(&folder) {
+    for entry in files_below(&folder) {
         let path = entry.to_str().unwrap();
         if path.contains(container.label.as_str()) && path.contains("data") {
             let bytes = std::fs::read(&entry).unwrap();
@@ -170,20 +168,10 @@ fn damage_is_reported_but_not_repaired_where_archiving_is_forbidden() {
         }
     }
     assert!(damaged > 0);
-    let options = VerifyOptions { data: true, ..VerifyOptions::default() };
-    let report = store.verify(&request(""), options, &|_| ()).unwrap();
+    let report = verify(&store, true);
     assert!(!report.is_sound());
     assert!(!report.repair(false).unwrap().done);
     refused(report.repair(true), Action::Archive, "archive");
-}
-
-fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() { found.extend(walk(&path)) } else { found.push(path) }
-    }
-    found
 }
 
 /// Two roots of one space, or of two, in memory.

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex};
 use isotach_fields::{Config, ContainerUri, FieldStore};
 use isotach_object::{
     Anchor, Container, ContainerOptions, KeyValue, ObjectClass, ObjectId, ObjectType, Registry,
+    memory::Memory,
 };
 
 use crate::{
-    faulty::{Faulty, Interruption, Moment, Script, no_space},
+    faulty::{Moment, Script, ScriptedStore, full},
     layouts::{Layout, SCHEMA, archive, field, listed, request, with},
 };
 
@@ -89,18 +90,16 @@ impl Below {
 /// Stores on an engine that can be interrupted: one pool, and catalogue and store apart.
 fn interrupted() -> Vec<(Arc<Below>, Arc<Mutex<Script>>)> {
     let places = [("memory:a", "memory:a"), ("memory:a", "memory:b")];
-    let below = |(catalogue, store): (&str, &str)| {
-        let engine = Faulty::default();
-        let script = Arc::clone(&engine.script);
-        let registry = Registry::new().with(Arc::new(engine));
-        let config = Config::split(&catalogue.parse().unwrap(), &store.parse().unwrap()).with_schema(SCHEMA);
+    let below = |(catalogue, store)| {
+        let ScriptedStore { registry, config, script, .. } =
+            ScriptedStore::split(&Memory::new(), catalogue, store);
         (Arc::new(Below { registry, config }), script)
     };
     places.into_iter().map(below).collect()
 }
 
 fn before_next(script: &Mutex<Script>, moment: Moment, act: impl FnOnce() + Send + 'static) {
-    script.lock().unwrap().before_next.push(Interruption(moment, "", Box::new(act)));
+    script.lock().unwrap().before(moment, "", act);
 }
 
 fn sweep(store: &FieldStore) {
@@ -230,7 +229,7 @@ fn a_container_that_a_sweep_cannot_remove_is_removed_by_a_later_one() {
             below.make_old(&label_of(&store));
             below.unlist();
             if what == "cannot be marked" {
-                script.lock().unwrap().updates.push_back(Some(no_space()));
+                script.lock().unwrap().updates.push_back(full());
                 sweep(&store);
                 assert_eq!(below.containers().len(), below.each(), "{what}");
                 sweep(&store);
@@ -275,7 +274,7 @@ fn a_sweep_leaves_containers_with_fields_copies_and_other_containers() {
 fn a_dataset_that_cannot_be_made_leaves_no_containers() {
     for (below, script) in interrupted() {
         let store = below.store();
-        script.lock().unwrap().flushes.push_back(Some(no_space()));
+        script.lock().unwrap().flushes.push_back(full());
         assert_eq!(store.archive(&field("0", "t"), b"never").unwrap_err().code(), "no-space");
         assert!(below.containers().is_empty());
         archive(&store, &[(field("0", "t"), b"now")]);
@@ -291,12 +290,11 @@ fn a_full_disk_does_not_keep_a_dataset_from_being_wiped() {
             archive(&store, &[(field("0", "t"), b"much")]);
             archive(&store, &[(with(&field("0", "t"), "class=rd"), b"stays")]);
             let of_od = label_of(&store);
-            let failure = Some(no_space());
             match fails {
-                "the mark" => script.lock().unwrap().updates.push_back(failure),
-                "the flush of the mark" => script.lock().unwrap().flushes.push_back(failure),
+                "the mark" => script.lock().unwrap().updates.push_back(full()),
+                "the flush of the mark" => script.lock().unwrap().flushes.push_back(full()),
                 _ => {
-                    script.lock().unwrap().commits.push_back(failure);
+                    script.lock().unwrap().commits.push_back(full());
                     before_next(&script, Moment::Commit, || {});
                 }
             }

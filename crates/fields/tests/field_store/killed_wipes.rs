@@ -5,13 +5,13 @@ use std::{
     sync::Arc,
 };
 
-use isotach_fields::{EndedWipes, FieldStore, VerifyOptions, VerifyReport};
+use isotach_fields::{EndedWipes, FieldStore};
 use isotach_object::memory::Memory;
 
 use crate::{
-    faulty::{Interruption, Moment, ScriptedStore},
-    layouts::{archive, field, listed, request, with},
-    races::{assert_all_readable, code, full, three_handles},
+    faulty::{Moment, ScriptedStore, full},
+    layouts::{archive, field, listed, request, verify, with},
+    races::{assert_all_readable, code, three_handles},
 };
 
 /// A store with two collocations of two fields each, in one pool or with catalogue and store in two.
@@ -39,7 +39,7 @@ impl Store {
         (0..number).for_each(|_| before(&self.wiper, call, label, || ()));
         before(&self.wiper, call, label, || panic!("the wiper dies"));
         let wiped = catch_unwind(AssertUnwindSafe(|| self.wiper.store.wipe(&request(wiped), true)));
-        self.wiper.script.lock().unwrap().before_next.clear();
+        self.wiper.script.lock().unwrap().forget_waiting();
         wiped.is_err()
     }
 
@@ -68,33 +68,29 @@ fn wipe(store: &FieldStore) -> isotach_fields::Result<()> {
     store.wipe(&request("class=od,type=fc"), true).map(drop)
 }
 
-fn verify(store: &FieldStore) -> VerifyReport {
-    store.verify(&request(""), VerifyOptions::default(), &|_| ()).unwrap()
-}
-
 /// How many wipes the store counts as not ended.
 fn unended(store: &FieldStore) -> u16 {
-    let report = verify(store);
+    let report = verify(store, false);
     assert!(report.is_sound(), "{report:?}");
-    report.parts.iter().map(isotach_fields::VerifiedPart::unended_wipes).sum()
+    report.parts.iter().map(|part| part.unended_wipes).sum()
 }
 
 /// How many arrays no entry names.
 fn unnamed(store: &FieldStore) -> u64 {
-    let report = verify(store);
+    let report = verify(store, false);
     assert!(report.is_sound(), "{report:?}");
     report.parts.iter().filter_map(|part| part.unnamed_fields.as_ref()).map(|unnamed| unnamed.fields).sum()
 }
 
 /// Repairs, and returns how many wipes that ended.
 fn repair(store: &FieldStore, doit: bool) -> u16 {
-    let report = verify(store).repair(doit).unwrap();
+    let report = verify(store, false).repair(doit).unwrap();
     assert!(report.repaired.is_empty(), "{report:?}");
     report.ended_wipes.iter().map(|EndedWipes { wipes, .. }| wipes).sum()
 }
 
 fn before(player: &ScriptedStore, call: Moment, label: &'static str, act: impl FnOnce() + Send + 'static) {
-    player.script.lock().unwrap().before_next.push(Interruption(call, label, Box::new(act)));
+    player.script.lock().unwrap().before(call, label, act);
 }
 
 /// Calls `check` after a kill of a wipe before each of its calls.
@@ -180,7 +176,7 @@ fn a_flush_while_a_wipe_reads_the_history_leaves_no_array() {
                 archive(&writer, &[(field("6", "t"), b"six")]);
             });
             wipe(&store.wiper.store).unwrap();
-            if !store.wiper.script.lock().unwrap().before_next.is_empty() {
+            if store.wiper.script.lock().unwrap().forget_waiting() > 0 {
                 assert!(number > 2, "{number}");
                 break;
             }
@@ -224,11 +220,7 @@ fn a_wipe_that_a_repair_ended_takes_back_no_count_but_its_own() {
     before(&store.wiper, Moment::Commit, "root", || ());
     before(&store.wiper, Moment::Commit, "root", move || {
         assert_eq!(repair(&repairer, true), 1);
-        script.lock().unwrap().before_next.push(Interruption(
-            Moment::Commit,
-            "od",
-            Box::new(|| panic!("the other wiper dies")),
-        ));
+        script.lock().unwrap().before(Moment::Commit, "od", || panic!("the other wiper dies"));
         let wipe = || dying.wipe(&request("class=od,type=an"), true);
         assert!(catch_unwind(AssertUnwindSafe(wipe)).is_err());
     });
@@ -321,7 +313,7 @@ fn a_flush_after_an_unlock_outlives_a_move_that_is_still_wiping() {
         // The third commit in the root counts the wipe. The others set the mark, and let it wipe.
         (0..2).for_each(|_| before(&mover, Moment::Commit, "root", || ()));
         before(&mover, Moment::Commit, "root", move || {
-            script.lock().unwrap().before_next.push(Interruption(call, "od", Box::new(act)));
+            script.lock().unwrap().before(call, "od", act);
         });
         let outcome = mover.store.move_to(&target.store, &request("class=od,type=fc")).map(drop);
         assert_eq!(code(&outcome), "conflict", "{call:?}: {outcome:?}");

@@ -4,7 +4,9 @@
 //! `ISOTACH_DAOS_ROOT` is set, as by `scripts/libdaos with`, they run on DAOS.
 
 use std::{
-    env, process,
+    env, fs,
+    path::{Path, PathBuf},
+    process,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -15,14 +17,14 @@ use std::{
 use isotach_engine_daos::Daos;
 use isotach_engine_posix::Posix;
 use isotach_engine_rados::Rados;
-use isotach_fields::{Config, ContainerUri, FieldStore, ListOptions};
+use isotach_fields::{Config, ContainerUri, FieldStore, ListOptions, VerifyOptions, VerifyReport};
 use isotach_mars::{Clock, Key, Request};
 use isotach_object::{
     Anchor, Capabilities, Container, Engine, ObjectType, PoolUri, Registry, memory::Memory,
 };
 use tempfile::TempDir;
 
-use crate::faulty::Faulty;
+use crate::faulty::far_engine;
 
 /// The schema of tests: an optional key with a default, one without, two rules for elements, steps, params.
 pub(crate) const SCHEMA: &str = "
@@ -122,7 +124,7 @@ impl Layout {
     /// Everything in one pool in memory with pending reads.
     pub(crate) fn far() -> Self {
         let mut layout = Self::new(on_disk(), "memory that is read ahead", "memory:far", "memory:far");
-        layout.registry = Registry::new().with(Arc::new(Faulty::far())).with(Arc::new(Posix));
+        layout.registry = Registry::new().with(far_engine()).with(Arc::new(Posix));
         layout
     }
 
@@ -276,7 +278,21 @@ pub(crate) fn listed(store: &FieldStore, text: &str) -> Vec<String> {
     keys
 }
 
+/// Verifies everything, with the bytes of each field or without.
+pub(crate) fn verify(store: &FieldStore, data: bool) -> VerifyReport {
+    store.verify(&request(""), VerifyOptions { data, ..VerifyOptions::default() }, &|_| ()).unwrap()
+}
+
+/// Every file below a folder.
+pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if entry.is_dir() { all.extend(files_below(&entry)) } else { all.push(entry) }
+    }
+    all
+}
+
 pub(crate) fn archive(store: &FieldStore, fields: &[(Key, &[u8])]) {
-    store.archive_many(fields).unwrap();
+    fields.iter().for_each(|(key, bytes)| store.archive(key, bytes).unwrap());
     store.flush().unwrap();
 }

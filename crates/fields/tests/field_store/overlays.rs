@@ -5,10 +5,10 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use isotach_fields::{Action, Config, Error, FieldStore, ListOptions, VerifyOptions};
+use isotach_fields::{Action, Error, FieldStore, ListOptions};
 use isotach_mars::Key;
 
-use crate::layouts::{Layout, SCHEMA, archive, bytes_of, field, listed, request, request_like, with};
+use crate::layouts::{Layout, archive, bytes_of, field, listed, request, request_like, verify, with};
 
 /// The dataset of `field`, and one that shows it.
 const BELOW: &str = "class=od,expver=1,stream=oper,date=20240101,time=0";
@@ -89,12 +89,8 @@ fn a_field_from_below_is_refused_where_nothing_can_give_it_its_key() {
     assert!(error.to_string().contains("step=0"), "{error}");
     let mut retrieval = store.retrieve(&request_like(&shown("0"), "step=0/6")).unwrap();
     assert!(retrieval.by_ref().all(|field| field.is_err()));
-    let other = FieldStore::create(
-        &Config::single(&"memory:other".parse().unwrap()).with_schema(SCHEMA),
-        &layout.registry,
-    );
     let location = store.locate(&shown("0")).unwrap().unwrap().location;
-    assert_eq!(other.unwrap().index(&shown("0"), &location).unwrap_err().code(), "invalid-input");
+    assert_eq!(layout.target().index(&shown("0"), &location).unwrap_err().code(), "invalid-input");
 }
 
 #[test]
@@ -308,15 +304,9 @@ fn a_copy_of_an_overlay_is_a_dataset_of_its_own_and_a_move_is_refused() {
 fn verify_reports_an_overlay_of_a_missing_dataset_and_no_other_overlay() {
     for layout in Layout::all() {
         let store = overlaid(&layout);
-        let options = VerifyOptions { data: true, ..VerifyOptions::default() };
         let damage = || {
-            let report = store.verify(&request(""), options, &|_| ()).unwrap();
-            report
-                .parts
-                .iter()
-                .flat_map(|part| &part.damage)
-                .map(|damage| damage.what.clone())
-                .collect::<Vec<_>>()
+            let parts = verify(&store, true).parts.into_iter();
+            parts.flat_map(|part| part.damage).map(|damage| damage.what).collect::<Vec<_>>()
         };
         assert_eq!(damage(), [""; 0], "{}", layout.name);
         store.wipe(&request("class=od"), true).unwrap();

@@ -11,12 +11,12 @@ use std::{
 
 use isotach_engine_kit::hooks::{PoolCall, hook_engine};
 use isotach_engine_posix::Posix;
-use isotach_fields::{Action, Config, FieldStore, ListOptions, PurgedDataset, VerifyOptions};
+use isotach_fields::{Action, Config, FieldStore, ListOptions, PurgedDataset};
 use isotach_object::{Registry, memory::Memory};
 
 use crate::{
-    faulty::{Interruption, Moment, ScriptedStore, no_space},
-    layouts::{Layout, SCHEMA, archive, field, listed, request, with},
+    faulty::{Moment, ScriptedStore, full},
+    layouts::{Layout, SCHEMA, archive, field, listed, request, verify, with},
 };
 
 const STEPS: [&str; 3] = ["0", "6", "12"];
@@ -94,7 +94,7 @@ fn a_dry_run_says_what_the_purge_then_frees_and_storage_agrees() {
             let bytes = store.retrieve_one(&field(step, "t")).unwrap().unwrap();
             assert!(bytes == [ROUNDS - 1; LENGTH], "{name}");
         }
-        assert!(store.verify(&request(""), VerifyOptions::default(), &|_| ()).unwrap().is_sound());
+        assert!(verify(&store, false).is_sound());
         let again = purge(&store, true);
         assert!(again.replaced_fields == 0 && again.freed <= LEEWAY, "{name}: {again:?}");
     }
@@ -220,13 +220,10 @@ fn a_purge_killed_before_any_call_leaves_a_sound_store_for_the_next_purge() {
         let mut killed = 0;
         loop {
             let (purger, other) = scripted("memory:all", bytes);
-            let before = |act| Interruption(call, "od", act);
-            let mut waiting: Vec<_> = (0..killed).map(|_| before(Box::new(|| ()))).collect();
-            waiting.push(before(Box::new(|| panic!("the purger dies"))));
-            purger.script.lock().unwrap().before_next = waiting;
+            (0..killed).for_each(|_| purger.before(call, || ()));
+            purger.before(call, || panic!("the purger dies"));
             let outcome = catch_unwind(AssertUnwindSafe(|| purge(&purger.store, true)));
-            let options = VerifyOptions { data: true, threads: 1 };
-            let report = other.verify(&request(""), options, &|_| ()).unwrap();
+            let report = verify(&other, true);
             assert!(report.is_sound(), "{bytes} {call:?} {killed}: {:?}", report.parts);
             assert_eq!(listed(&other, "").len(), STEPS.len());
             for step in STEPS {
@@ -248,7 +245,7 @@ fn a_purge_killed_before_any_call_leaves_a_sound_store_for_the_next_purge() {
 #[test]
 fn a_purge_that_fails_still_reports_what_it_removed() {
     // Once more when the other dataset has given its room back.
-    let outcomes = Mutex::new(VecDeque::from([Some(no_space()), None, Some(no_space())]));
+    let outcomes = Mutex::new(VecDeque::from([full(), None, full()]));
     let before = move |call: PoolCall<'_>| match call {
         PoolCall::Purge(_) => outcomes.lock().unwrap().pop_front().flatten().map_or(Ok(()), Err),
         _ => Ok(()),

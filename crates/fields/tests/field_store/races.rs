@@ -9,12 +9,12 @@ use std::{
     thread,
 };
 
-use isotach_fields::{Action, Error, FieldStore, Result, VerifyOptions};
+use isotach_fields::{Action, Error, FieldStore, Result};
 use isotach_object::{Error as ObjectError, memory::Memory};
 
 use crate::{
-    faulty::{Interruption, Moment, ScriptedStore, no_space},
-    layouts::{archive, field, listed, request, with},
+    faulty::{Moment, ScriptedStore, full},
+    layouts::{archive, field, listed, request, verify, with},
 };
 
 /// A writer that has flushed step 0, another handle on the same store, and another store.
@@ -33,10 +33,6 @@ fn handles_in(catalogue: &str, store: &str) -> (ScriptedStore, ScriptedStore, Sc
     let target = ScriptedStore::single(&memory, "memory:target");
     archive(&writer.store, &[(field("0", "t"), b"zero")]);
     (writer, other, target)
-}
-
-pub(crate) fn full() -> Option<ObjectError> {
-    Some(no_space())
 }
 
 pub(crate) fn code(result: &Result<()>) -> &'static str {
@@ -261,7 +257,7 @@ fn a_maker_that_looks_after_a_move_gave_up_its_dataset_leaves_it_there() {
         assert_eq!(mover.store.move_to(&target.store, &request("class=od")).unwrap_err().code(), "conflict");
     };
     // The entry can be seen, and the maker has yet to look at the marks.
-    maker.script.lock().unwrap().before_next.push(Interruption(Moment::Flush, "root", Box::new(act)));
+    maker.script.lock().unwrap().before(Moment::Flush, "root", act);
     archive(&maker.store, &[(field("0", "t"), b"zero")]);
     assert_eq!(listed(&writer.store, "").len(), 2);
     assert_eq!(six(&writer).unwrap(), b"six");
@@ -273,7 +269,7 @@ fn a_collocation_whose_dataset_goes_while_it_is_wiped_is_wiped() {
         let (_, wiper, _) = three_handles();
         let other = wiper.store.clone();
         let act = move || drop(other.wipe(&request("class=od"), true).unwrap());
-        wiper.script.lock().unwrap().before_next.push(Interruption(call, label, Box::new(act)));
+        wiper.script.lock().unwrap().before(call, label, act);
         wiper.store.wipe(&request("class=od,type=fc"), true).unwrap();
         assert!(listed(&wiper.store, "").is_empty());
     }
@@ -333,7 +329,7 @@ fn a_wiped_collocation_is_declared_again_before_the_fields_that_need_it() {
     for _ in 0..2 {
         let (other, looked) = (other.clone(), Arc::clone(&looked));
         writer.before(Moment::Update, move || {
-            let report = other.verify(&request(""), VerifyOptions::default(), &|_| ()).unwrap();
+            let report = verify(&other, false);
             assert!(report.is_sound(), "{:?}", report.parts);
             *looked.lock().unwrap() += 1;
         });
@@ -434,7 +430,7 @@ fn a_flush_repeated_between_the_steps_of_a_wipe_names_no_doomed_array() {
             _ => assert_wiped(store.flush(), 1),
         });
         set.1.store.wipe(&request("class=od,type=fc"), true).unwrap();
-        assert!(set.1.script.lock().unwrap().before_next.is_empty());
+        assert_eq!(set.1.script.lock().unwrap().forget_waiting(), 0);
         assert!(six(&set.1).is_none());
         assert_eq!(listed(&set.1.store, "type=an").len(), 1, "the other collocation's stays");
         assert_all_readable(&set.1);

@@ -9,8 +9,8 @@ use isotach_fields::{Action, FieldStore, ListOptions, VerifyOptions};
 use isotach_object::{Pool, Registry, memory::Memory};
 
 use crate::{
-    faulty::{Interruption, Moment, Script, ScriptedStore},
-    layouts::{Layout, archive, field, listed, request, with},
+    faulty::{Moment, Script, ScriptedStore},
+    layouts::{Layout, archive, field, listed, request, request_like, with},
 };
 
 /// Two datasets, the first with two collocations.
@@ -51,7 +51,8 @@ fn a_snapshot_shows_its_datasets_as_they_were_whatever_is_archived_later() {
             let stats = past.stats(&request("")).unwrap().found;
             assert_eq!((stats.len(), stats[0].counts.fields, stats[0].counts.replaced_fields), (1, 3, 0));
             assert_eq!(past.dump(&request("")).unwrap().found[0].collocations.len(), 2);
-            assert_eq!(past.inspect(&past_request()).unwrap().count(), 2);
+            let steps = request_like(&field("0", "t"), "step=0/6/12");
+            assert_eq!(past.inspect(&steps).unwrap().count(), 2);
             assert_eq!(store.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"new");
         }
         assert_eq!(store.snapshots().unwrap(), [made]);
@@ -75,17 +76,6 @@ fn a_snapshot_is_refused_first_where_an_engine_has_none() {
             .unwrap();
         assert_eq!(*told.lock().unwrap(), [(0, 2), (1, 2)], "{}", layout.name);
     }
-}
-
-fn past_request() -> isotach_mars::Request {
-    let key = with(&field("0", "t"), "step=0");
-    let names =
-        key.slots().map(
-            |(name, value)| {
-                if name == "step" { "step=0/6/12".to_owned() } else { format!("{name}={value}") }
-            },
-        );
-    request(&names.collect::<Vec<_>>().join(","))
 }
 
 #[test]
@@ -237,29 +227,25 @@ fn apart() -> (FieldStore, FieldStore, Arc<Mutex<Script>>) {
 /// As [`apart`], with the engine itself.
 fn stage() -> (FieldStore, FieldStore, Arc<Mutex<Script>>, Memory) {
     let memory = Memory::new();
-    let [ScriptedStore { store, script }, other] =
+    let [ScriptedStore { store, script, .. }, other] =
         [(); 2].map(|()| ScriptedStore::split(&memory, "memory:catalogue", "memory:store"));
     archive(&store, &[(field("0", "t"), b"zero"), (with(&field("0", "t"), "type=an"), b"analysis")]);
     (store, other.store, script, memory)
 }
 
-fn before_snapshot(script: &Mutex<Script>, act: impl FnOnce() + Send + 'static) {
-    let interruption = Interruption(Moment::Snapshot, "od", Box::new(act));
-    script.lock().unwrap().before_next.push(interruption);
-}
-
-fn before_commit(script: &Mutex<Script>, act: impl FnOnce() + Send + 'static) {
-    script.lock().unwrap().before_next.push(Interruption(Moment::Commit, "root", Box::new(act)));
+/// Acts before a container's snapshot: the catalogue's, or after that the store's.
+fn before_snapshot(script: &Mutex<Script>, is_late: bool, act: impl FnOnce() + Send + 'static) {
+    let mut script = script.lock().unwrap();
+    if is_late {
+        script.before(Moment::Snapshot, "od", || ());
+    }
+    script.before(Moment::Snapshot, "od", act);
 }
 
 #[test]
 fn what_is_wiped_between_the_catalogue_and_the_store_is_not_in_the_snapshot() {
     let (store, other, script) = apart();
-    let again = Arc::clone(&script);
-    before_snapshot(&script, move || {
-        // The next one is the store's.
-        before_snapshot(&again, move || drop(other.wipe(&request("class=od,type=fc"), true).unwrap()));
-    });
+    before_snapshot(&script, true, move || drop(other.wipe(&request("class=od,type=fc"), true).unwrap()));
     store.snapshot(&request(""), "now").unwrap();
     assert_eq!(bytes(&store.at("now").unwrap(), ""), [b"analysis"]);
 }
@@ -267,11 +253,8 @@ fn what_is_wiped_between_the_catalogue_and_the_store_is_not_in_the_snapshot() {
 #[test]
 fn what_is_archived_between_the_catalogue_and_the_store_hides_nothing() {
     let (store, other, script) = apart();
-    let again = Arc::clone(&script);
-    before_snapshot(&script, move || {
-        before_snapshot(&again, move || {
-            archive(&other, &[(field("0", "t"), b"new"), (field("6", "t"), b"six")]);
-        });
+    before_snapshot(&script, true, move || {
+        archive(&other, &[(field("0", "t"), b"new"), (field("6", "t"), b"six")]);
     });
     store.snapshot(&request(""), "now").unwrap();
     let past = store.at("now").unwrap();
@@ -285,12 +268,9 @@ fn a_purge_between_the_two_container_snapshots_takes_nothing_from_them() {
     let (store, other, script) = apart();
     // So that it need not declare the collocation later, which the snapshot would notice.
     archive(&other, &[(field("0", "t"), b"another")]);
-    let again = Arc::clone(&script);
-    before_snapshot(&script, move || {
-        before_snapshot(&again, move || {
-            archive(&other, &[(field("0", "t"), b"new")]);
-            assert_eq!(other.purge(&request(""), true).unwrap().found[0].replaced_fields, 2);
-        });
+    before_snapshot(&script, true, move || {
+        archive(&other, &[(field("0", "t"), b"new")]);
+        assert_eq!(other.purge(&request(""), true).unwrap().found[0].replaced_fields, 2);
     });
     store.snapshot(&request(""), "now").unwrap();
     let past = store.at("now").unwrap();
@@ -301,7 +281,7 @@ fn a_purge_between_the_two_container_snapshots_takes_nothing_from_them() {
 #[test]
 fn a_dataset_that_is_wiped_while_its_snapshot_is_made_is_in_it() {
     let (store, other, script) = apart();
-    before_snapshot(&script, move || drop(other.wipe(&request("class=od"), true).unwrap()));
+    before_snapshot(&script, false, move || drop(other.wipe(&request("class=od"), true).unwrap()));
     store.snapshot(&request(""), "now").unwrap();
     assert!(listed(&store, "").is_empty());
     assert_eq!(bytes(&store.at("now").unwrap(), ""), [&b"analysis"[..], b"zero"]);
@@ -310,7 +290,7 @@ fn a_dataset_that_is_wiped_while_its_snapshot_is_made_is_in_it() {
 #[test]
 fn a_snapshot_whose_maker_died_is_reported_and_can_be_removed() {
     let (store, other, script) = apart();
-    before_snapshot(&script, || panic!("the maker dies"));
+    before_snapshot(&script, false, || panic!("the maker dies"));
     assert!(catch_unwind(AssertUnwindSafe(|| store.snapshot(&request(""), "half"))).is_err());
     let left = other.snapshots().unwrap();
     assert_eq!((left.len(), left[0].is_complete, left[0].datasets.len()), (1, false, 1));
@@ -335,21 +315,19 @@ fn kept(store: &FieldStore, memory: &Memory) -> usize {
     pools.into_iter().map(|pool| of_pool(pool.unwrap())).sum()
 }
 
+/// Removes the snapshot `now`, and creates another one of the name.
+fn make_again(store: &FieldStore) {
+    store.remove_snapshot("now").unwrap();
+    archive(store, &[(field("6", "t"), b"six")]);
+    store.snapshot(&request(""), "now").unwrap();
+}
+
 #[test]
 fn a_maker_that_is_overtaken_leaves_the_snapshot_that_has_its_name_now() {
     // Before the catalogue's snapshot, and between that and the store's.
     for is_late in [false, true] {
         let (store, other, script, memory) = stage();
-        let act = move || {
-            other.remove_snapshot("now").unwrap();
-            archive(&other, &[(field("6", "t"), b"six")]);
-            other.snapshot(&request(""), "now").unwrap();
-        };
-        let again = Arc::clone(&script);
-        match is_late {
-            false => before_snapshot(&script, act),
-            true => before_snapshot(&script, move || before_snapshot(&again, act)),
-        }
+        before_snapshot(&script, is_late, move || make_again(&other));
         let error = store.snapshot(&request(""), "now").unwrap_err();
         assert_eq!(error.code(), "conflict", "{error}");
         assert!(error.to_string().contains("snapshot now: it was removed while it was made"), "{error}");
@@ -363,7 +341,7 @@ fn a_maker_that_is_overtaken_leaves_the_snapshot_that_has_its_name_now() {
 #[test]
 fn a_maker_whose_snapshot_is_removed_meanwhile_keeps_nothing() {
     let (store, other, script, memory) = stage();
-    before_snapshot(&script, move || other.remove_snapshot("now").unwrap());
+    before_snapshot(&script, false, move || other.remove_snapshot("now").unwrap());
     assert_eq!(store.snapshot(&request(""), "now").unwrap_err().code(), "conflict");
     assert!(store.snapshots().unwrap().is_empty());
     assert_eq!(kept(&store, &memory), 0);
@@ -375,16 +353,10 @@ fn a_remover_that_is_overtaken_leaves_the_snapshot_that_has_the_name_now() {
     for is_late in [false, true] {
         let (store, other, script, memory) = stage();
         store.snapshot(&request(""), "now").unwrap();
-        let act = move || {
-            other.remove_snapshot("now").unwrap();
-            archive(&other, &[(field("6", "t"), b"six")]);
-            other.snapshot(&request(""), "now").unwrap();
-        };
-        let again = Arc::clone(&script);
-        match is_late {
-            false => before_commit(&script, act),
-            true => before_commit(&script, move || before_commit(&again, act)),
+        if is_late {
+            script.lock().unwrap().before(Moment::Commit, "root", || ());
         }
+        script.lock().unwrap().before(Moment::Commit, "root", move || make_again(&other));
         store.remove_snapshot("now").unwrap();
         assert_eq!(bytes(&store.at("now").unwrap(), "").len(), 3, "late: {is_late}");
         assert_eq!(kept(&store, &memory), 2);

@@ -9,7 +9,7 @@ use isotach_fields::{Error, FieldStore};
 use isotach_object::{Engine, Error as ObjectError, memory::Memory};
 
 use crate::{
-    faulty::{Faulty, Interruption, Moment, ScriptedStore, no_space},
+    faulty::{Moment, ScriptedStore, full, no_space},
     layouts::{Layout, archive, arrays_in, bytes_of, field, listed, request, request_like, with},
 };
 
@@ -176,11 +176,9 @@ fn fields_of_another_dataset_are_refused_and_the_transaction_goes_on() {
 
 #[test]
 fn a_commit_without_space_shows_nothing_and_may_be_repeated() {
-    let memory = Memory::new();
-    let (writer, reader) =
-        (ScriptedStore::single(&memory, "memory:all"), ScriptedStore::single(&memory, "memory:all"));
+    let [writer, reader] = ScriptedStore::pair();
     let transaction = step_of(&writer.store, "0", b"zero");
-    writer.script.lock().unwrap().commits.push_back(Some(no_space()));
+    writer.script.lock().unwrap().commits.push_back(full());
     assert_eq!(transaction.commit().unwrap_err().code(), "no-space");
     assert!(seen(&reader.store, "0").is_empty());
     transaction.archive(&field("6", "130"), b"since").unwrap();
@@ -192,11 +190,9 @@ fn a_commit_without_space_shows_nothing_and_may_be_repeated() {
 #[test]
 fn a_flush_that_fails_after_the_commit_takes_nothing_back() {
     for repeat in [true, false] {
-        let memory = Memory::new();
-        let (writer, reader) =
-            (ScriptedStore::single(&memory, "memory:all"), ScriptedStore::single(&memory, "memory:all"));
+        let [writer, reader] = ScriptedStore::pair();
         let transaction = step_of(&writer.store, "0", b"zero");
-        writer.script.lock().unwrap().flushes.push_back(Some(no_space()));
+        writer.script.lock().unwrap().flushes.push_back(full());
         assert_eq!(transaction.commit().unwrap_err().code(), "no-space");
         assert_eq!(seen(&reader.store, "0").len(), 6, "in memory what is committed is seen");
         if repeat {
@@ -244,9 +240,7 @@ fn collocations_wiped_before_the_commit_come_with_it_again() {
 #[test]
 fn a_wipe_beside_a_commit_leaves_the_whole_transaction_or_is_reported() {
     for moment in [Moment::Commit, Moment::Flush] {
-        let memory = Memory::new();
-        let (writer, other) =
-            (ScriptedStore::single(&memory, "memory:all"), ScriptedStore::single(&memory, "memory:all"));
+        let [writer, other] = ScriptedStore::pair();
         archive(&other.store, &[(field("0", "130"), b"zero")]);
         let transaction = step_of(&writer.store, "6", b"six");
         let beside = other.store.clone();
@@ -270,10 +264,8 @@ fn a_wipe_beside_a_commit_leaves_the_whole_transaction_or_is_reported() {
 
 #[test]
 fn a_commit_beside_a_move_is_refused_and_goes_through_once_the_move_has_failed() {
-    let memory = Memory::new();
-    let (writer, mover) =
-        (ScriptedStore::single(&memory, "memory:all"), ScriptedStore::single(&memory, "memory:all"));
-    let target = ScriptedStore::single(&memory, "memory:target");
+    let [writer, mover] = ScriptedStore::pair();
+    let target = Layout::memory().target();
     archive(&writer.store, &[(field("0", "130"), b"zero")]);
     let transaction = Arc::new(step_of(&writer.store, "6", b"six"));
     let (beside, reader) = (Arc::clone(&transaction), writer.store);
@@ -283,7 +275,7 @@ fn a_commit_beside_a_move_is_refused_and_goes_through_once_the_move_has_failed()
     });
     let refused = ObjectError::corrupt("the root", "a test");
     mover.script.lock().unwrap().commits.extend([None, Some(refused)]);
-    let moved = mover.store.move_to(&target.store, &request("class=od"));
+    let moved = mover.store.move_to(&target, &request("class=od"));
     assert_eq!(moved.unwrap_err().code(), "corrupt");
     transaction.commit().unwrap();
     assert_eq!(seen(&mover.store, "6").len(), 6);
@@ -293,9 +285,7 @@ fn a_commit_beside_a_move_is_refused_and_goes_through_once_the_move_has_failed()
 fn counts_beside_a_commit(read: impl Fn(&FieldStore) -> usize) -> Vec<usize> {
     let mut counts = Vec::new();
     for after in 0..60 {
-        let memory = Memory::new();
-        let (writer, reader) =
-            (ScriptedStore::single(&memory, "memory:all"), ScriptedStore::single(&memory, "memory:all"));
+        let [writer, reader] = ScriptedStore::pair();
         archive(
             &writer.store,
             &[(field("0", "130"), b"zero"), (with(&field("0", "130"), "type=an"), b"zero")],
@@ -378,15 +368,12 @@ fn a_retrieval_that_has_handed_out_nothing_begins_again_by_itself() {
 }
 
 fn begins_again(is_far: bool) {
-    let engine = if is_far { Faulty::far() } else { Faulty::default() };
-    let memory = engine.memory.clone();
-    let ScriptedStore { store: reader, script } = ScriptedStore::on(engine, "memory:all", "memory:all");
-    let writer = ScriptedStore::single(&memory, "memory:all").store;
-    replace_all(&writer, b"old");
+    let [reader, writer] = ScriptedStore::pair();
+    reader.script.lock().unwrap().is_far = is_far;
+    replace_all(&writer.store, b"old");
     // With a step that was not there when the fields were found.
-    let act = move || replace(&writer, STEPS + 1, b"new");
-    script.lock().unwrap().before_next.push(Interruption(Moment::Read, "od", Box::new(act)));
-    let mut retrieval = reader.retrieve(&request_like(&field("0", "t"), "step=0/to/100/by/1")).unwrap();
+    reader.before(Moment::Read, move || replace(&writer.store, STEPS + 1, b"new"));
+    let mut retrieval = reader.store.retrieve(&request_like(&field("0", "t"), "step=0/to/100/by/1")).unwrap();
     let found: Vec<_> = retrieval.by_ref().map(|field| field.unwrap().bytes.to_vec()).collect();
     assert_eq!(found, vec![b"new".to_vec(); STEPS + 1]);
     assert_eq!(retrieval.missing().unwrap().count, 0);

@@ -131,7 +131,7 @@ fn wrong_entries_and_missing_arrays_are_reported_and_taken_out() {
         assert!(
             plan.repaired
                 .iter()
-                .all(|repaired| repaired.repair == Repair::TakenOut && repaired.aside.is_none())
+                .all(|repaired| repaired.repair == Repair::TakenOut && repaired.quarantine.is_none())
         );
         assert_eq!(index.get(b"6::500:130").unwrap().unwrap(), b"?", "a plan changes nothing");
         if layout.name.starts_with("memory") {
@@ -142,7 +142,7 @@ fn wrong_entries_and_missing_arrays_are_reported_and_taken_out() {
         }
         let done = report.repair(true).unwrap();
         assert!(done.repaired.iter().all(|repaired| repaired.repair == Repair::TakenOut), "{done:?}");
-        let note = note_in(done.repaired[0].aside.as_ref().unwrap());
+        let note = note_in(done.repaired[0].quarantine.as_ref().unwrap());
         assert!(note.contains("step=12") && note.contains("key 363a3a3530303a313330 value 3f"), "{note}");
         assert_eq!(bytes_of(&layout.store(), &request_like(&field("0", "t"), "step=0/6/12")), [b"new"]);
         let all: Vec<_> =

@@ -108,14 +108,9 @@ pub(crate) fn kill_again_and_again(uri: &str, rounds: u64) {
         writer.life.send("stop");
         writer.flushed = writer.life.count().checked_sub(1);
     }
-    for reader in &mut readers {
-        reader.send("stop");
-    }
-    let reads: u64 = readers.iter_mut().map(Child::count).sum();
+    let reads = Child::stop(&mut readers);
     let lives = writers.iter_mut().map(|writer| &mut writer.life);
-    let digests: Vec<String> = lives.chain(&mut readers).map(Child::digest).collect();
-    let fresh = Child::start(&format!("digest {uri}")).digest();
-    assert!(digests.iter().all(|digest| *digest == fresh), "{fresh} in a fresh process, {digests:?}");
+    let fresh = Child::same_digest(lives.chain(&mut readers), uri);
     for writer in &writers {
         checked += check(writer.number, 0, writer.flushed, uri);
     }

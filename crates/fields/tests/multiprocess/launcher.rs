@@ -158,8 +158,22 @@ impl Child {
         }
     }
 
+    /// Stops processes. Returns the sum of their counts.
+    pub(crate) fn stop(children: &mut [Self]) -> u64 {
+        children.iter_mut().for_each(|child| child.send("stop"));
+        children.iter_mut().map(Self::count).sum()
+    }
+
+    /// The final listing of these processes, which all list the same, as does one that starts now.
+    pub(crate) fn same_digest<'c>(children: impl Iterator<Item = &'c mut Self>, place: &str) -> String {
+        let digests: Vec<String> = children.map(Self::digest).collect();
+        let fresh = Self::start(&format!("digest {place}")).digest();
+        assert!(digests.iter().all(|digest| *digest == fresh), "{fresh} in a fresh process, {digests:?}");
+        fresh
+    }
+
     /// Its final listing, after all processes have stopped.
-    pub(crate) fn digest(&mut self) -> String {
+    fn digest(&mut self) -> String {
         if !self.role.starts_with("digest") {
             self.send("list");
         }

@@ -82,17 +82,8 @@ fn run_processes(place: &str, seconds: u64, size: u64) {
         start(&format!("check {writer} {step} {ONE}")).expect(&Said::Done);
         checked += 1;
     }
-    for writer in &mut writers {
-        writer.send("stop");
-    }
-    let flushes: u64 = writers.iter_mut().map(Child::count).sum();
-    for reader in &mut readers {
-        reader.send("stop");
-    }
-    let reads: u64 = readers.iter_mut().map(Child::count).sum();
-    let digests: Vec<String> = readers.iter_mut().chain(&mut writers).map(Child::digest).collect();
-    let fresh = start("digest").digest();
-    assert!(digests.iter().all(|digest| *digest == fresh), "{fresh} in a fresh process, {digests:?}");
+    let (flushes, reads) = (Child::stop(&mut writers), Child::stop(&mut readers));
+    let fresh = Child::same_digest(readers.iter_mut().chain(&mut writers), place);
     assert_eq!(roles::containers(place), 2, "the root and the dataset");
     println!(
         "{flushes} flushes of {} fields, {reads} fields read, {checked} late readers, {fresh}",

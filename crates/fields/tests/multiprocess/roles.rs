@@ -17,7 +17,7 @@ use isotach_fields::{Config, FieldStore, ListOptions, crc32c};
 use isotach_mars::Request;
 use isotach_object::Registry;
 
-use crate::{ONE, disks, field::Step, history, launcher::Said, limits, steps, wipes};
+use crate::{ONE, disks, field::Step, history, kills::Random, launcher::Said, limits, steps, wipes};
 
 fn registry() -> Registry {
     Registry::new().with(Arc::new(Posix)).with(Arc::new(Rados::new()))
@@ -79,19 +79,25 @@ pub(crate) fn play(role: &str) {
     }
 }
 
-/// A flag that becomes true at the first line of the standard input.
-pub(crate) fn stop_flag() -> Arc<AtomicBool> {
-    let stop = Arc::new(AtomicBool::new(false));
+/// Works on a store until the first line of the standard input. Then reports the count and, after another line, what the
+/// store lists.
+pub(crate) fn until_stopped(uri: &str, mut count: u64, mut work: impl FnMut(&FieldStore, &mut u64)) {
+    let (store, stop) = (open(uri), Arc::new(AtomicBool::new(false)));
     let flag = Arc::clone(&stop);
     thread::spawn(move || {
         wait();
         flag.store(true, Ordering::Relaxed);
     });
-    stop
+    while !stop.load(Ordering::Relaxed) {
+        work(&store, &mut count);
+    }
+    say(&Said::Count(count));
+    wait();
+    digest(&store);
 }
 
 /// Waits for a line. If the parent process is gone, exits.
-pub(crate) fn wait() {
+fn wait() {
     if stdin().lock().read_line(&mut String::new()).unwrap() == 0 {
         exit(1);
     }
@@ -99,42 +105,30 @@ pub(crate) fn wait() {
 
 /// Archives and flushes from the flush of number `first` on.
 fn write(uri: &str, writer: u64, first: u64, span: u64) {
-    let store = open(uri);
-    let stop = stop_flag();
-    let mut count = first;
-    while !stop.load(Ordering::Relaxed) {
-        let step = Step::nth(writer, count, span);
+    until_stopped(uri, first, |store, count| {
+        let step = Step::nth(writer, *count, span);
         for param in 0..Step::FIELDS {
             store.archive(&step.key(param), &step.bytes(param)).unwrap();
         }
         store.flush().unwrap();
-        say(&Said::Flushed(count));
-        count += 1;
-    }
-    say(&Said::Count(count));
-    wait();
-    digest(&store);
+        say(&Said::Flushed(*count));
+        *count += 1;
+    });
 }
 
 /// Reads random steps of these writers, in the datasets that exist.
 fn read(uri: &str, reader: u64, writers: Range<u64>, span: u64) {
-    let store = open(uri);
-    let stop = stop_flag();
-    let (mut fields, mut noise, mut datasets) = (0, reader + 1, 1);
-    while !stop.load(Ordering::Relaxed) {
-        noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let dataset = if span == ONE { 0 } else { (noise >> 40) % (datasets + 1) };
-        let writer = writers.start + (noise >> 33) % (writers.end - writers.start);
-        let step = (noise >> 45) % Step::STEPS;
-        let found = versions(&store, &Step { writer, dataset, step, version: 0 }).len() as u64;
-        fields += found;
+    let (mut random, mut datasets) = (Random(reader + 1), 1);
+    until_stopped(uri, 0, |store, fields| {
+        let dataset = if span == ONE { 0 } else { random.below(datasets + 1) };
+        let writer = writers.start + random.below(writers.end - writers.start);
+        let step = random.below(Step::STEPS);
+        let found = versions(store, &Step { writer, dataset, step, version: 0 }).len() as u64;
+        *fields += found;
         if found > 0 && dataset == datasets {
             datasets += 1;
         }
-    }
-    say(&Said::Count(fields));
-    wait();
-    digest(&store);
+    });
 }
 
 /// Reads a step, checks every field, and returns the versions.
@@ -157,7 +151,7 @@ pub(crate) fn check(store: &FieldStore, step: Step) {
 }
 
 /// A digest of everything that the store lists.
-pub(crate) fn digest(store: &FieldStore) {
+fn digest(store: &FieldStore) {
     let everything: Request = "".parse().unwrap();
     let listed = store.list(&everything, ListOptions::default()).unwrap();
     let mut lines: Vec<String> = listed

@@ -44,8 +44,7 @@ fn a_stopped_writer_delays_no_other_process_and_goes_on_later() {
         writer.send("stop");
         flushed.push(writer.count());
     }
-    let digests: Vec<String> = writers.iter_mut().map(Child::digest).collect();
-    assert!(digests.iter().all(|digest| *digest == digests[0]), "{digests:?}");
+    Child::same_digest(writers.iter_mut(), &uri);
     let store = roles::open(&uri);
     for (number, flushed) in flushed.iter().enumerate() {
         let steps =

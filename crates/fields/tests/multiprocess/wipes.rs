@@ -1,11 +1,7 @@
 //! Processes that wipe a collocation and purge. They are killed again and again beside writers of another collocation of the dataset,
 //! and one that repairs.
 
-use std::{
-    sync::{Arc, atomic::Ordering},
-    thread,
-    time::Duration,
-};
+use std::{sync::Arc, thread, time::Duration};
 
 use isotach_engine_kit::hooks::{Hooked, Hooks, hook_engine};
 use isotach_engine_posix::Posix;
@@ -77,18 +73,12 @@ fn verify(store: &FieldStore) -> VerifyReport {
 }
 
 fn unended(report: &VerifyReport) -> u64 {
-    report.parts.iter().map(|part| u64::from(part.unended_wipes())).sum()
+    report.parts.iter().map(|part| u64::from(part.unended_wipes)).sum()
 }
 
 /// Repairs again and again, and says how many wipes that ended.
 pub(crate) fn repair(uri: &str) {
-    let store = roles::open(uri);
-    let stop = roles::stop_flag();
-    let mut ended = 0;
-    while !stop.load(Ordering::Relaxed) {
-        ended += end_wipes(&store, true);
-    }
-    roles::say(&Said::Count(ended));
+    roles::until_stopped(uri, 0, |store, ended| *ended += end_wipes(store, true));
 }
 
 /// Archives fields and wipes their collocation, until it is killed. Every now and then it purges.
@@ -156,8 +146,8 @@ fn writers_lose_nothing_beside_killed_wipers_and_repairs() {
             roles::check(&store, Step::nth(number as u64, count, ONE));
         });
         flushes += count;
-        writer.digest();
     }
+    Child::same_digest(writers.iter_mut(), &uri);
     let by_last = end_wipes(&store, false);
     let report = verify(&store);
     assert!(report.is_sound() && unended(&report) == 0, "{report:?}");
