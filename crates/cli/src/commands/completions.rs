@@ -28,11 +28,6 @@ enum Format {
     Man,
 }
 
-/// Print the manual page, with every command
-#[derive(Debug, Args)]
-#[command(after_help = "Example: isotach man | man -l -")]
-pub(crate) struct ManFlags {}
-
 /// Prints the completions of a shell, or the manual page.
 pub(crate) fn run(flags: &CompletionsFlags, mut command: Command) -> Outcome {
     let shell = match flags.format {

@@ -12,23 +12,7 @@ use crate::{
     requests::{MinimumKeysFlag, OptionalRequestFlags, RequestFlags, check_whole_datasets},
 };
 
-/// Refuse actions on datasets until they are unlocked
-#[derive(Debug, Args)]
-#[command(after_help = "Example: isotach lock class=od,date=20240101 --archive --wipe")]
-pub(crate) struct LockFlags {
-    #[command(flatten)]
-    pub(crate) control: ControlFlags,
-}
-
-/// Allow actions on datasets again
-#[derive(Debug, Args)]
-#[command(after_help = "Example: isotach unlock class=od,date=20240101 --archive --wipe")]
-pub(crate) struct UnlockFlags {
-    #[command(flatten)]
-    pub(crate) control: ControlFlags,
-}
-
-/// The flags of both.
+// The commands describe themselves; a description here would take the place of theirs.
 #[derive(Debug, Args)]
 pub(crate) struct ControlFlags {
     #[command(flatten)]

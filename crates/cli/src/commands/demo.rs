@@ -60,11 +60,6 @@ pub(crate) struct DemoFlags {
     json: bool,
 }
 
-/// One writer or reader of the demo; takes its task from standard input
-#[derive(Debug, Args)]
-#[command(hide = true)]
-pub(crate) struct DemoWorkerFlags {}
-
 /// The folder of the default store.
 const FOLDER: &str = "demo-store";
 /// The number of fields that are listed at the end.

@@ -72,8 +72,12 @@ enum Command {
     Verify(verify::VerifyFlags),
     Repair(verify::RepairFlags),
     Status(control::StatusFlags),
-    Lock(control::LockFlags),
-    Unlock(control::UnlockFlags),
+    /// Refuse actions on datasets until they are unlocked
+    #[command(after_help = "Example: isotach lock class=od,date=20240101 --archive --wipe")]
+    Lock(control::ControlFlags),
+    /// Allow actions on datasets again
+    #[command(after_help = "Example: isotach unlock class=od,date=20240101 --archive --wipe")]
+    Unlock(control::ControlFlags),
     Acl(acl::AclFlags),
     Info(info::InfoFlags),
     Where(where_::WhereFlags),
@@ -82,7 +86,9 @@ enum Command {
     Container(container::ContainerFlags),
     Object(object::ObjectFlags),
     Demo(demo::DemoFlags),
-    DemoWorker(demo::DemoWorkerFlags),
+    /// One writer or reader of the demo; takes its task from standard input
+    #[command(hide = true)]
+    DemoWorker,
     /// Measure stores by the published method, beside plain writes and reads, plain files and ECMWF's FDB
     ///
     /// Without a subcommand: archive, retrieve and list on the field API. Studies (field-io, ior, hammer, operational, kernels,
@@ -91,7 +97,9 @@ enum Command {
     /// Create a page with plots of the results of bench
     Report(ReportArgs),
     Completions(completions::CompletionsFlags),
-    Man(completions::ManFlags),
+    /// Print the manual page, with every command
+    #[command(after_help = "Example: isotach man | man -l -")]
+    Man,
 }
 
 /// Runs the command.
@@ -116,8 +124,8 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Verify(flags) => verify::verify(&target, &flags),
         Command::Repair(flags) => verify::repair(&target, &flags),
         Command::Status(flags) => control::status(&target, &flags),
-        Command::Lock(flags) => control::run(&target, &flags.control, true),
-        Command::Unlock(flags) => control::run(&target, &flags.control, false),
+        Command::Lock(flags) => control::run(&target, &flags, true),
+        Command::Unlock(flags) => control::run(&target, &flags, false),
         Command::Acl(flags) => acl::run(&target, &flags),
         Command::Info(flags) => info::run(&target, &flags),
         Command::Where(flags) => where_::run(&target, &flags),
@@ -126,11 +134,11 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Container(flags) => container::run(&target, &flags),
         Command::Object(flags) => object::run(&target, &flags),
         Command::Demo(flags) => demo::run(&target, &flags),
-        Command::DemoWorker(_) => demo::work(&target),
+        Command::DemoWorker => demo::work(&target),
         Command::Bench(args) => Ok(isotach_bench::run(&args, &context::registry())?),
         Command::Report(args) => Ok(isotach_bench::report(&args, &mut stdout().lock())?),
         Command::Completions(flags) => completions::run(&flags, Cli::command()),
-        Command::Man(_) => completions::man(Cli::command()),
+        Command::Man => completions::man(Cli::command()),
     }
 }
 

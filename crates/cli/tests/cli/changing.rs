@@ -1,6 +1,6 @@
 //! `write --modify`, filters, `copy --modify` and `read --extract`.
 
-use crate::support::{KEY, MESSAGE, Said, Store, messages, same_bytes};
+use crate::support::{KEY, MESSAGE, Said, Store, archived_messages, messages, messages_in_file, same_bytes};
 
 fn write(store: &Store, flags: &[&str], file: &str) -> Said {
     store.run([&["write"], flags, &[file]].concat())
@@ -8,9 +8,7 @@ fn write(store: &Store, flags: &[&str], file: &str) -> Said {
 
 #[test]
 fn a_modified_message_is_archived_under_its_new_key() {
-    let Some(good) = messages(2) else { return };
-    let store = Store::new();
-    let file = store.file("good.grib", &good.concat());
+    let Some((good, store, file)) = messages_in_file(2) else { return };
     write(&store, &["--modify", "expver=over,type=an"], &file).succeeds();
     let request = format!("{MESSAGE},step=0/6").replace("test", "over").replace("type=fc", "type=an");
     let read = store.read(&request);
@@ -21,15 +19,12 @@ fn a_modified_message_is_archived_under_its_new_key() {
 
 #[test]
 fn a_key_that_cannot_be_set_is_named_with_its_message() {
-    let Some(good) = messages(1) else { return };
-    let store = Store::new();
-    let file = store.file("good.grib", &good.concat());
+    let Some((_, store, file)) = messages_in_file(1) else { return };
     let said = write(&store, &["--modify", "nosuchkey=1"], &file);
     said.fails_with(1, &["good.grib: message 1 at byte 0: --modify: ", "set the key nosuchkey to 1"]);
     assert_eq!(store.count(), 0);
     for edits in ["expver", "=1", "expver=", ""] {
-        let said = write(&store, &["--modify", edits], &file);
-        assert_eq!(said.code, Some(2), "{said:?}");
+        write(&store, &["--modify", edits], &file).exits(2);
     }
 }
 
@@ -46,9 +41,7 @@ fn modify_refuses_a_field_that_is_no_message() {
 
 #[test]
 fn filters_select_messages_by_their_keys() {
-    let Some(good) = messages(4) else { return };
-    let store = Store::new();
-    let file = store.file("good.grib", &good.concat());
+    let Some((_, store, file)) = messages_in_file(4) else { return };
     let filters =
         ["--include-filter", "step=0/to/12/by/6", "--exclude-filter", "step=6", "--modify", "expver=over"];
     let said = write(&store, &filters, &file).succeeds();
@@ -61,9 +54,8 @@ fn filters_select_messages_by_their_keys() {
 
 #[test]
 fn an_edited_copy_goes_to_the_same_store_or_to_another() {
-    let Some(good) = messages(2) else { return };
-    let (store, other) = (Store::new(), Store::new());
-    store.write(&store.file("good.grib", &good.concat())).succeeds();
+    let Some((good, store)) = archived_messages(2) else { return };
+    let other = Store::new();
     store.ok(["copy", "step=0", "--modify", "expver=over"]);
     store.ok(["copy", "expver=test,step=6", "--modify", "expver=away", "--to", &other.uri()]);
     let of = |expver: &str, step: &str| format!("{MESSAGE},step={step}").replace("test", expver);
@@ -86,9 +78,7 @@ fn an_edited_copy_of_a_field_that_is_no_message_names_the_field() {
 
 #[test]
 fn fields_are_read_by_the_keys_of_a_files_messages() {
-    let Some(good) = messages(3) else { return };
-    let store = Store::new();
-    store.write(&store.file("good.grib", &good.concat())).succeeds();
+    let Some((good, store)) = archived_messages(3) else { return };
     let like = store.file("like.grib", &[&*good[2], &good[0], &good[2]].concat());
     let read = store.run(["read", "--extract", &like, "-o", "-"]);
     same_bytes(&read.succeeds().out, &[&*good[2], &good[0]].concat());
@@ -99,9 +89,7 @@ fn fields_are_read_by_the_keys_of_a_files_messages() {
 
 #[test]
 fn an_edited_copy_ignores_locks_on_listing_as_any_copy_does() {
-    let Some(good) = messages(2) else { return };
-    let store = Store::new();
-    store.write(&store.file("good.grib", &good.concat())).succeeds();
+    let Some((_, store)) = archived_messages(2) else { return };
     store.ok(["lock", "--list", "class=rd,expver=test"]);
     let said = store.ok(["copy", "expver=test", "--modify", "expver=over"]);
     assert!(said.text().starts_with("copied 2 fields"), "{said:?}");
@@ -112,9 +100,7 @@ fn an_edited_copy_ignores_locks_on_listing_as_any_copy_does() {
 
 #[test]
 fn an_edited_copy_reports_or_refuses_replaced_fields() {
-    let Some(good) = messages(2) else { return };
-    let store = Store::new();
-    let file = store.file("good.grib", &good.concat());
+    let Some((_, store, file)) = messages_in_file(2) else { return };
     store.write(&file).succeeds();
     write(&store, &["--modify", "expver=more"], &file).succeeds();
     let copy = ["copy", "class=rd", "--modify", "expver=once"];
@@ -130,9 +116,7 @@ fn an_edited_copy_reports_or_refuses_replaced_fields() {
 
 #[test]
 fn excluded_messages_are_counted_and_an_empty_filter_excludes_none() {
-    let Some(good) = messages(3) else { return };
-    let store = Store::new();
-    let file = store.file("good.grib", &good.concat());
+    let Some((_, store, file)) = messages_in_file(3) else { return };
     let said = write(&store, &["--exclude-filter", "step=6"], &file).succeeds();
     assert!(
         said.text().contains("archived 2 fields") && said.text().ends_with(", left out 1 message\n"),

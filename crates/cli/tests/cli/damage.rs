@@ -96,8 +96,7 @@ fn a_listing_reports_every_damaged_dataset_and_lists_all_others() {
         }
     }
     for arguments in [vec!["list"], vec!["list", "--json"], vec!["stats"]] {
-        let said = store.run(&arguments);
-        assert_eq!(said.code, Some(1), "{said:?}");
+        let said = store.run(&arguments).exits(1);
         assert!(said.text().contains("cccc"), "{said:?}");
         let lines: Vec<_> = said.err.lines().collect();
         assert!(lines.len() == 2 && !said.err.contains("wipe"), "{said:?}");
@@ -149,8 +148,7 @@ fn verify_names_damaged_fields_and_repair_removes_their_entries() {
         (2, &"field".into(), &"6".into())
     );
     assert!(found[0]["place"].as_str().unwrap().contains(&*file.to_string_lossy()), "{found:?}");
-    let said = store.run(["verify", "--data"]).shows(&["step=6", "1 damaged place: `isotach repair`"]);
-    assert_eq!(said.code, Some(1));
+    store.run(["verify", "--data"]).shows(&["step=6", "1 damaged place: `isotach repair`"]).exits(1);
 
     store.ok(["repair", "--data"]).shows(&["taken out", "nothing was changed: add --doit"]);
     assert_eq!(store.count(), 2);
@@ -167,9 +165,8 @@ fn verify_reports_the_byte_of_a_damaged_log_and_repair_leaves_it() {
     damage(store.file_of_container("", "log"), 200..201);
     let found = verify(&store, &[]);
     assert_eq!((&found[0]["damaged"], &found[0]["byte"]), (&"dataset".into(), &128.into()), "{found:?}");
-    let said = store.run(["repair", "--doit"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
-    said.shows(&["1 damaged place left: `isotach wipe` removes damaged datasets"]);
+    let left = "1 damaged place left: `isotach wipe` removes damaged datasets";
+    store.run(["repair", "--doit"]).exits(1).shows(&[left]);
 }
 
 #[test]
@@ -194,8 +191,7 @@ fn a_truncated_log_is_refused_named_and_restored_and_its_data_is_kept() {
 
     let what = format!("the log has lost its last {lost} bytes, which were flushed");
     store.run(["list"]).fails_with(1, &["dataset class=rd,expver=test", &what, "`isotach repair`"]);
-    let verified = store.run(["verify"]).shows(&[&what, "not named: 48.8 KiB from byte 0 of "]);
-    assert_eq!(verified.code, Some(1), "{verified:?}");
+    store.run(["verify"]).shows(&[&what, "not named: 48.8 KiB from byte 0 of "]).exits(1);
 
     let planned = store.ok(["repair"]);
     assert!(planned.text().ends_with("nothing was changed: add --doit to repair\n"), "{planned:?}");

@@ -121,8 +121,7 @@ fn an_unwritable_map_is_reported_before_the_demo_begins() {
 fn a_benchmark_with_an_empty_workload_is_refused() {
     let home = Store::absent();
     for (flag, value) in [("--procs", "0"), ("--sizes", "31"), ("--sizes", "x"), ("--repetitions", "0")] {
-        let out = home.bare(["bench", flag, value]);
-        assert_eq!(out.code, Some(2), "{out:?}");
+        let out = home.bare(["bench", flag, value]).exits(2);
         assert!(out.err.contains(flag), "{out:?}");
     }
 }

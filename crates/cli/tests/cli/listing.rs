@@ -37,9 +37,7 @@ fn a_porcelain_listing_omits_the_mark_on_replaced_fields() {
 fn a_listing_shows_datasets_or_collocations_alone() {
     let store = store();
     let other = KEY.replace("levtype=sfc", "levtype=pl,levelist=500");
-    let file = store.file("raw", b"third");
-    let key = format!("{other},step=0");
-    store.ok(["write", "--key", &key, &file]);
+    store.write_keyed(&format!("{other},step=0"), b"third");
     let listed = |depth: &str| store.ok(["list", "--depth", depth]).text().to_owned();
     assert_eq!(listed("1"), format!("{DATASET}\n"));
     let collocations = listed("2");

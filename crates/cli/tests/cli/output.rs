@@ -99,9 +99,7 @@ fn a_failure_is_reported_though_standard_output_is_closed() {
 #[test]
 fn wipe_completes_though_standard_output_is_closed() {
     let store = Store::with_field(0, b"field");
-    let key = format!("{KEY},step=0").replace("test", "more");
-    let file = store.file("raw", b"field");
-    store.ok(["write", "--key", &key, &file]);
+    store.write_keyed(&format!("{KEY},step=0").replace("test", "more"), b"field");
     let requests = store.file("requests.txt", b"expver=test\nexpver=more\n");
     let mut wipe = store.command(["wipe", "-f", &requests, "--doit"]);
     said(wipe.stdout(pipe().unwrap().1)).succeeds();

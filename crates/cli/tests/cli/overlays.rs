@@ -2,7 +2,7 @@
 
 use isotach_grib::message_key;
 
-use crate::support::{KEY, MESSAGE, Store, messages, same_bytes};
+use crate::support::{KEY, MESSAGE, Store, archived_messages, messages, same_bytes};
 
 const BELOW: &str = "class=rd,expver=test,stream=oper,date=20240101,time=0,domain=g";
 const SHOWN: &str = "class=od,expver=1,stream=oper,date=20240101,time=0,domain=g";
@@ -19,9 +19,7 @@ fn value(message: &[u8], name: &str) -> String {
 
 #[test]
 fn a_message_below_an_overlay_is_read_with_the_key_of_the_overlay() {
-    let Some(good) = messages(2) else { return };
-    let store = Store::new();
-    store.write(&store.file("good.grib", &good.concat())).succeeds();
+    let Some((good, store)) = archived_messages(2) else { return };
     let said = store.ok(["overlay", BELOW, SHOWN]);
     assert_eq!(said.text(), format!("{SHOWN} shows {BELOW}\n"));
     let read = store.read(&shown("6"));
@@ -39,9 +37,7 @@ fn a_message_below_an_overlay_is_read_with_the_key_of_the_overlay() {
 
 #[test]
 fn an_overlay_refuses_a_key_that_the_message_cannot_carry() {
-    let Some(good) = messages(1) else { return };
-    let store = Store::new();
-    store.write(&store.file("good.grib", &good.concat())).succeeds();
+    let Some((_, store)) = archived_messages(1) else { return };
     let long = SHOWN.replace("expver=1", "expver=toolong");
     store.ok(["overlay", BELOW, &long]);
     let request = shown("0").replace("expver=1", "expver=toolong");
@@ -65,9 +61,7 @@ fn an_overlay_refuses_a_field_that_is_no_message() {
 
 #[test]
 fn an_overlay_with_a_forbidden_difference_is_refused_with_the_key() {
-    let Some(good) = messages(1) else { return };
-    let store = Store::new();
-    store.write(&store.file("good.grib", &good.concat())).succeeds();
+    let Some((_, store)) = archived_messages(1) else { return };
     let said = store.run(["overlay", BELOW, &SHOWN.replace("20240101", "20240102")]);
     said.fails_with(2, &["date=20240102", "only class, expver may differ"]);
     let said = store.run(["overlay", &BELOW.replace("test", "none"), SHOWN]);

@@ -70,13 +70,11 @@ fn purge_refuses_a_request_below_the_dataset_level() {
 fn purge_reports_datasets_locked_for_listing_and_purges_the_others() {
     let store = replaced();
     for class in ["od", "ei"] {
-        let file = store.file("other", b"other");
         let key = format!("{KEY},step=6").replace("class=rd", &format!("class={class}"));
-        store.ok(["write", "--key", &key, &file]);
+        store.write_keyed(&key, b"other");
         store.ok(["lock", &format!("class={class}"), "--list"]);
     }
-    let said = store.run(["purge", "--doit"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
+    let said = store.run(["purge", "--doit"]).exits(1);
     assert!(said.text().contains("removed 2 replaced fields"), "{said:?}");
     let lines: Vec<&str> = said.err.lines().collect();
     assert_eq!(lines.len(), 2, "{said:?}");

@@ -24,8 +24,7 @@ fn a_missing_field_is_no_error_and_is_named() {
     assert_eq!(fs::read(&target).unwrap(), b"six");
 
     fs::remove_file(&target).unwrap();
-    let said = read("0/6/12", &["--strict"]);
-    assert_eq!(said.code, Some(1));
+    let said = read("0/6/12", &["--strict"]).exits(1);
     assert_eq!(said.err, "isotach: 2 fields missing: step=0; step=12\nisotach: read 1 field, 3 B\n");
     assert!(!Path::new(&target).exists(), "a strict read leaves no partial file");
     assert!(read("6", &["--strict"]).succeeds().err.ends_with("read 1 field, 3 B\n"));
@@ -62,8 +61,7 @@ fn a_failed_read_leaves_the_file_unchanged() {
     let store = Store::with_field(6, b"six");
     store.ok(["lock", "class=rd", "--retrieve"]);
     let target = store.file("out", b"before");
-    let said = store.run(["read", &format!("{KEY},step=6"), "-o", &target]);
-    assert_eq!(said.code, Some(1), "{said:?}");
+    store.run(["read", &format!("{KEY},step=6"), "-o", &target]).exits(1);
     assert_eq!(fs::read(&target).unwrap(), b"before");
     check_no_leftovers(&store);
 }
@@ -180,8 +178,7 @@ fn read_prints_its_json_summary_on_standard_error() {
 fn missing_fields_of_a_huge_request_are_counted() {
     let store = Store::with_field(6, b"six");
     let request = format!("{KEY},step=0/to/10000/by/1,number=0/to/10000");
-    let said = store.run(["read", &request, "--strict", "-o", "-"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
+    let said = store.run(["read", &request, "--strict", "-o", "-"]).exits(1);
     let first = "isotach: 100020001 fields missing: step=0,number=0; step=0,number=1; ";
     assert!(said.err.starts_with(first), "{said:?}");
     assert!(said.err.contains("; and 100019996 more\n"), "{said:?}");

@@ -83,8 +83,7 @@ fn repair_restores_an_unlisted_container_with_a_truncated_log() {
     cut(&root, |_| empty);
     fs::remove_file(root.join("flushed")).unwrap();
     cut(&aaaa, |length| length - 100);
-    let verified = store.run(["verify"]);
-    assert_eq!(verified.code, Some(1), "{verified:?}");
+    let verified = store.run(["verify"]).exits(1);
     let label = aaaa.file_name().unwrap().to_string_lossy().into_owned();
     let what =
         format!("container {label} cannot be opened, and no list of datasets names it: the log has lost");
@@ -109,8 +108,7 @@ fn two_containers_of_one_dataset_are_reported_and_can_be_merged() {
     store.write_keyed(&format!("{key},step=6"), b"newer");
     store.write_keyed(&format!("{key},step=12"), b"new");
     for command in [vec!["verify"], vec!["repair", "--doit"], vec!["verify"]] {
-        let said = store.run(&command);
-        assert_eq!(said.code, Some(1), "{said:?}");
+        let said = store.run(&command).exits(1);
         let what = "it has fields of a dataset that is listed with container";
         assert!(said.text().contains(what), "{said:?}");
         let place = format!("container {} of ", old.file_name().unwrap().to_string_lossy());
@@ -138,8 +136,7 @@ fn a_dataset_that_cannot_be_repaired_does_not_stop_other_repairs() {
     // Another repair of the dataset is in progress.
     let held = fs::File::open(aaaa.join("superblock")).unwrap();
     held.lock().unwrap();
-    let said = store.run(["repair", "--doit"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
+    let said = store.run(["repair", "--doit"]).exits(1);
     let text = said.text();
     assert!(
         text.contains("left: dataset class=rd,expver=aaaa") && text.contains("    not repaired: "),
@@ -177,8 +174,7 @@ fn repair_copies_fields_without_entries_from_a_separate_store() {
     let whole = run(&["verify"]).succeeds().text().to_owned();
     assert!(!whole.contains("not named"), "{whole}");
     cut(&catalogue, |_| first);
-    let said = run(&["verify"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
+    run(&["verify"]).exits(1);
 
     let repaired = run(&["repair", "--doit"]).succeeds().text().to_owned();
     let mut lines = repaired.lines();
@@ -204,8 +200,7 @@ fn repair_keeps_entries_of_an_unreadable_container() {
     let run_file = file_of(&container, "run.");
     let whole = fs::read(&run_file).unwrap();
     fs::write(&run_file, &whole[..whole.len() / 2]).unwrap();
-    let repaired = run(&["repair", "--doit"]);
-    assert_eq!(repaired.code, Some(1), "{repaired:?}");
+    let repaired = run(&["repair", "--doit"]).exits(1);
     assert!(!repaired.text().contains("taken out"), "{repaired:?}");
     fs::write(&run_file, &whole).unwrap();
     run(&["verify", "--data"]).succeeds();

@@ -61,19 +61,24 @@ impl Said {
         self
     }
 
+    /// Asserts this exit code.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        self
+    }
+
     /// Asserts success.
     #[track_caller]
     pub(crate) fn succeeds(self) -> Self {
-        assert_eq!(self.code, Some(0), "{self:?}");
-        self
+        self.exits(0)
     }
 
     /// Asserts this exit code and this one line on standard error.
     #[track_caller]
     pub(crate) fn fails(self, code: i32, message: &str) -> Self {
         assert_eq!(self.err.trim_end(), format!("isotach: {message}"));
-        assert_eq!(self.code, Some(code), "{self:?}");
-        self
+        self.exits(code)
     }
 
     /// As `fails`, for these parts of the message.
@@ -368,6 +373,21 @@ pub(crate) fn messages(count: u32) -> Option<Vec<Vec<u8>>> {
     let mut maker = MessageMaker::new(eccodes, plan).expect("a maker");
     let name = |number| FieldName { member: 0, step: number * 6, level: 850, param: 130 };
     Some((0..count).map(|number| maker.message(name(number)).expect("a message")).collect())
+}
+
+/// Such messages, and a store with a file of them beside it.
+pub(crate) fn messages_in_file(count: u32) -> Option<(Vec<Vec<u8>>, Store, String)> {
+    let (good, store) = (messages(count)?, Store::new());
+    let file = store.file("good.grib", &good.concat());
+    Some((good, store, file))
+}
+
+/// Such messages, and a store in which they are archived.
+#[track_caller]
+pub(crate) fn archived_messages(count: u32) -> Option<(Vec<Vec<u8>>, Store)> {
+    let (good, store, file) = messages_in_file(count)?;
+    store.write(&file).succeeds();
+    Some((good, store))
 }
 
 /// A terminal: the side of the user, and the side of a program.

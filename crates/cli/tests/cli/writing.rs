@@ -2,7 +2,7 @@
 
 use std::{fs, io::Write, process::Stdio};
 
-use crate::support::{KEY, MESSAGE, Store, messages, said, same_bytes, shown, terminal};
+use crate::support::{KEY, MESSAGE, Store, messages, messages_in_file, said, same_bytes, shown, terminal};
 
 #[test]
 fn messages_are_read_back_byte_for_byte() {
@@ -47,9 +47,7 @@ fn an_atomic_write_of_several_files_is_all_or_nothing() {
 
 #[test]
 fn keys_of_flags_override_those_of_messages() {
-    let Some(good) = messages(2) else { return };
-    let store = Store::new();
-    let file = store.file("good.grib", &good.concat());
+    let Some((good, store, file)) = messages_in_file(2) else { return };
     store.ok(["write", "--key", "expver=over", &file]);
     same_bytes(&store.read(&format!("{MESSAGE},step=0/6").replace("test", "over")), &good.concat());
 }
@@ -111,9 +109,7 @@ fn without_eccodes_the_error_names_the_missing_library() {
 
 #[test]
 fn flush_every_accepts_positive_numbers_only() {
-    let Some(good) = messages(3) else { return };
-    let store = Store::new();
-    let file = store.file("good.grib", &good.concat());
+    let Some((_, store, file)) = messages_in_file(3) else { return };
     let arguments = ["write", "--flush-every", "1", &file];
     assert!(store.ok(arguments).text().starts_with("archived 3 fields"));
     assert_eq!(store.run(["write", "--flush-every", "0", "x"]).code, Some(2));
@@ -163,9 +159,7 @@ fn repeated_messages_are_counted_and_the_first_is_named() {
 
 #[test]
 fn no_replace_refuses_before_anything_is_visible() {
-    let Some(good) = messages(3) else { return };
-    let store = Store::new();
-    let file = store.file("good.grib", &good.concat());
+    let Some((_, store, file)) = messages_in_file(3) else { return };
     let refused = |arguments: &[&str], parts: &[&str]| {
         let said = store.run([&["write", "--no-replace"], arguments].concat());
         assert_eq!(said.text(), "");
@@ -203,9 +197,7 @@ fn a_stream_is_checked_before_any_of_it_is_visible() {
 
 #[test]
 fn messages_without_class_expver_or_stream_are_counted() {
-    let Some(good) = messages(2) else { return };
-    let store = Store::new();
-    let file = store.file("bare.grib", &good.concat());
+    let Some((_, store, file)) = messages_in_file(2) else { return };
     let said = store.ok(["write", "--key", "class=,expver=,stream=", &file]);
     assert_eq!(
         said.err,
