@@ -3,6 +3,8 @@
 //! What must stay true: the number of values is checked against the grid before anything is read, and no length is
 //! allocated that the process cannot have.
 
+use std::ffi::CStr;
+
 use crate::eccodes::key::one_message;
 use isotach_engine_kit::context::Context;
 
@@ -140,9 +142,8 @@ impl Eccodes {
         }
         let (ni, nj) = (count(&handle, c"Ni")?, count(&handle, c"Nj")?);
         let values = values(&handle, ni.saturating_mul(nj))?;
-        let double = |key| handle.double(key).context(|| format!("read the key {}", name(key)));
-        let flag =
-            |key| handle.long(key).context(|| format!("read the key {}", name(key))).map(|value| value != 0);
+        let double = |key| handle.double(key).context(|| reading(key));
+        let flag = |key| handle.long(key).context(|| reading(key)).map(|value| value != 0);
         Ok(Grid {
             ni,
             nj,
@@ -188,16 +189,16 @@ impl Eccodes {
     }
 }
 
-fn name(key: &std::ffi::CStr) -> String {
-    key.to_string_lossy().into_owned()
+fn reading(key: &CStr) -> String {
+    format!("read the key {}", key.to_string_lossy())
 }
 
-fn text(handle: &Handle<'_>, key: &std::ffi::CStr) -> Result<String, EccodesError> {
-    handle.string(key).context(|| format!("read the key {}", name(key)))
+fn text(handle: &Handle<'_>, key: &CStr) -> Result<String, EccodesError> {
+    handle.string(key).context(|| reading(key))
 }
 
-fn count(handle: &Handle<'_>, key: &std::ffi::CStr) -> Result<usize, EccodesError> {
-    let value = handle.long(key).context(|| format!("read the key {}", name(key)))?;
+fn count(handle: &Handle<'_>, key: &CStr) -> Result<usize, EccodesError> {
+    let value = handle.long(key).context(|| reading(key))?;
     // GRIB's "missing" arrives as a huge or a negative number; both exceed what room() allows.
     Ok(usize::try_from(value).unwrap_or(usize::MAX))
 }

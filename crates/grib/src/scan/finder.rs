@@ -5,7 +5,7 @@
 use std::io;
 
 use super::source::Source;
-use super::{DEFAULT_MAX_LENGTH, ScanError, ScanProblem, large};
+use super::{DEFAULT_MAX_LENGTH, MessageLocation, ScanError, ScanProblem, large};
 
 const MARK: &[u8; 4] = b"GRIB";
 const TRAILER: [u8; 4] = *b"7777";
@@ -15,14 +15,6 @@ const HEADER_2: usize = 16;
 const LEAST_1: u64 = 12;
 const LEAST_2: u64 = 20;
 
-/// Where a whole message lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct MessageSpan {
-    pub(super) number: u64,
-    pub(super) offset: u64,
-    pub(super) length: u64,
-}
-
 /// The state of one scan.
 #[derive(Debug)]
 pub(super) struct Finder {
@@ -30,8 +22,6 @@ pub(super) struct Finder {
     position: u64,
     /// Marks seen so far, bad messages included.
     number: u64,
-    /// Bytes that belong to no message, good or bad marks apart.
-    pub(super) outside: u64,
     pub(super) skip_bad: bool,
     pub(super) max_length: u64,
     done: bool,
@@ -57,20 +47,13 @@ impl From<ScanProblem> for Stop {
 
 impl Default for Finder {
     fn default() -> Self {
-        Self {
-            position: 0,
-            number: 0,
-            outside: 0,
-            skip_bad: false,
-            max_length: DEFAULT_MAX_LENGTH,
-            done: false,
-        }
+        Self { position: 0, number: 0, skip_bad: false, max_length: DEFAULT_MAX_LENGTH, done: false }
     }
 }
 
 impl Finder {
     /// The next message or the next thing wrong; `None` at the end, or after an error that ends the scan.
-    pub(super) fn next<S: Source>(&mut self, source: &mut S) -> Option<Result<MessageSpan, ScanError>> {
+    pub(super) fn next<S: Source>(&mut self, source: &mut S) -> Option<Result<MessageLocation, ScanError>> {
         if self.done {
             return None;
         }
@@ -103,7 +86,6 @@ impl Finder {
                 None => window.len() - (MARK.len() - 1),
             };
             self.position += step as u64;
-            self.outside += step as u64;
             source.forget_before(self.position);
             if found.is_some() || at_end {
                 return Ok(found.is_some());
@@ -111,14 +93,14 @@ impl Finder {
         }
     }
 
-    fn one_message<S: Source>(&mut self, source: &mut S) -> Result<MessageSpan, ScanError> {
+    fn one_message<S: Source>(&mut self, source: &mut S) -> Result<MessageLocation, ScanError> {
         let offset = self.position;
         self.number += 1;
         let number = self.number;
         match whole_length(source, offset, self.max_length) {
             Ok(length) => {
                 self.position += length;
-                Ok(MessageSpan { number, offset, length })
+                Ok(MessageLocation { number, offset, length })
             }
             Err(Stop::Io(error)) => Err(self.fail(error)),
             Err(Stop::Problem(problem)) => {
@@ -149,24 +131,28 @@ fn whole_length<S: Source>(source: &mut S, offset: u64, limit: u64) -> Result<u6
 
 /// The length the header states, and the least its edition allows.
 fn stated_length<S: Source>(source: &mut S, offset: u64) -> Result<(u64, u64), Stop> {
-    let head: [u8; HEADER_1] = header(source, offset)?;
+    let head: [u8; HEADER_1] = bytes_at(source, offset, 0)?;
     match head[7] {
         1 => {
             let stated = number(&head[4..7]);
             Ok((large::length(source, offset, stated)?, LEAST_1))
         }
         2 => {
-            let head: [u8; HEADER_2] = header(source, offset)?;
+            let head: [u8; HEADER_2] = bytes_at(source, offset, 0)?;
             Ok((number(&head[8..]), LEAST_2))
         }
         edition => Err(ScanProblem::Edition { edition }.into()),
     }
 }
 
-/// The first `N` bytes at `offset`, which lie in the message that begins there.
-fn header<S: Source, const N: usize>(source: &mut S, offset: u64) -> Result<[u8; N], Stop> {
-    let window = source.look(offset, N)?;
-    let cut = ScanProblem::Truncated { expected: N as u64, available: window.len() as u64 };
+/// `N` bytes at `at` within the message at `offset`.
+pub(super) fn bytes_at<S: Source, const N: usize>(
+    source: &mut S,
+    offset: u64,
+    at: u64,
+) -> Result<[u8; N], Stop> {
+    let window = source.look(offset + at, N)?;
+    let cut = ScanProblem::Truncated { expected: at + N as u64, available: at + window.len() as u64 };
     window.first_chunk().copied().ok_or_else(|| cut.into())
 }
 

@@ -5,8 +5,7 @@
 //! section 4 that is really there is never so short, so a message between 8 and 16 MiB whose length simply fits has a
 //! larger number there and its total length stands as written.
 
-use super::ScanProblem;
-use super::finder::{Stop, number};
+use super::finder::{Stop, bytes_at, number};
 use super::source::Source;
 
 const LARGE: u64 = 0x80_0000;
@@ -39,11 +38,4 @@ fn section_4_length<S: Source>(source: &mut S, offset: u64) -> Result<u64, Stop>
         }
     }
     Ok(number(&bytes_at::<S, 3>(source, offset, at)?))
-}
-
-/// `N` bytes at `at` within the message at `offset`.
-fn bytes_at<S: Source, const N: usize>(source: &mut S, offset: u64, at: u64) -> Result<[u8; N], Stop> {
-    let window = source.look(offset + at, N)?;
-    let cut = ScanProblem::Truncated { expected: at + N as u64, available: at + window.len() as u64 };
-    window.first_chunk().copied().ok_or_else(|| cut.into())
 }

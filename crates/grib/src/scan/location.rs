@@ -47,11 +47,6 @@ impl<R: Read + Seek> Iterator for LocationScanner<R> {
     type Item = Result<MessageLocation, ScanError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let found = self.finder.next(&mut self.source)?;
-        Some(found.map(|found| MessageLocation {
-            number: found.number,
-            offset: found.offset,
-            length: found.length,
-        }))
+        self.finder.next(&mut self.source)
     }
 }

@@ -29,12 +29,6 @@ impl<S> Scanner<S> {
         self.finder.max_length = max_length;
         self
     }
-
-    /// Bytes passed so far that lie between messages: padding, or anything else without the mark "GRIB".
-    #[must_use]
-    pub fn outside_bytes(&self) -> u64 {
-        self.finder.outside
-    }
 }
 
 impl<S> fmt::Debug for Scanner<S> {

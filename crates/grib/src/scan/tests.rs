@@ -78,14 +78,6 @@ fn finds_both_editions_with_padding_around_them() {
 }
 
 #[test]
-fn counts_the_bytes_outside_messages() {
-    let file = [&[0; 3], message(1, 500, 9).as_slice(), &[0; 77]].concat();
-    let mut scanner = MessageScanner::new(file.as_slice());
-    assert_eq!(scanner.by_ref().count(), 1);
-    assert_eq!(scanner.outside_bytes(), 80);
-}
-
-#[test]
 fn an_input_without_a_mark_is_said_to_hold_no_message() {
     for (bytes, length) in [(b"".as_slice(), 0), (b"GRI", 3), (&[7; 100_000], 100_000), (b"GRI GIB", 7)] {
         assert_eq!(scan(bytes, true), [Err(format!("no GRIB message found in {length} bytes"))]);
