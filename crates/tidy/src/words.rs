@@ -4,14 +4,9 @@
 
 use crate::{Finding, SourceFile};
 
-/// A text that is banned, and where.
-struct Ban {
-    text: &'static str,
-    instead: &'static str,
-    scope: Scope,
-}
+/// Where a text is banned, the text, and what to write instead.
+struct Ban(Scope, &'static str, &'static str);
 
-#[derive(Clone, Copy, PartialEq)]
 enum Scope {
     /// A phrase, in any case and between word boundaries, in all but the change log.
     Phrase,
@@ -27,45 +22,37 @@ const AGES: &str = "it ages; say what is, or what holds and when";
 const OPEN_END: &str = "finish it, or say in docs what is not done";
 const MACHINE: &str = "it is one machine's; use a temporary folder, a relative path, or /data in examples";
 
-const fn phrase(text: &'static str, instead: &'static str) -> Ban {
-    Ban { text, instead, scope: Scope::Phrase }
-}
-
-const fn exact(text: &'static str, instead: &'static str) -> Ban {
-    Ban { text, instead, scope: Scope::Exact }
-}
-
-const fn rust(text: &'static str, instead: &'static str) -> Ban {
-    Ban { text, instead, scope: Scope::Rust }
-}
-
 const BANS: [Ban; 26] = [
-    phrase("currently", AGES),
-    phrase("recently", AGES),
-    phrase("nowadays", AGES),
-    phrase("for now", AGES),
-    phrase("for the time being", AGES),
-    phrase("at the moment", AGES),
-    phrase("as of today", AGES),
-    phrase("not yet implemented", AGES),
-    phrase("not yet supported", AGES),
-    phrase("coming soon", AGES),
-    phrase("in a later release", AGES),
-    phrase("next issue", AGES),
-    phrase("work in progress", AGES),
-    phrase("wip", AGES),
-    phrase("as discussed", "say what was decided; docs/decisions keeps why"),
-    phrase("blazing", "give the figure, the command and the machine"),
-    exact("TODO", OPEN_END),
-    exact("FIXME", OPEN_END),
-    exact("XXX", OPEN_END),
-    exact("/work/", MACHINE),
-    exact("/root/", MACHINE),
-    exact("/home/", MACHINE),
-    exact("/tmp/", MACHINE),
-    rust("#[allow(", "#[expect(..., reason = \"...\")], which tells when it is not needed any more"),
-    rust("#![allow(", "#[expect(..., reason = \"...\")] on the item"),
-    rust("#[ignore]", "#[ignore = \"what it needs\"], so that a skipped test is skipped by name"),
+    Ban(Scope::Phrase, "currently", AGES),
+    Ban(Scope::Phrase, "recently", AGES),
+    Ban(Scope::Phrase, "nowadays", AGES),
+    Ban(Scope::Phrase, "for now", AGES),
+    Ban(Scope::Phrase, "for the time being", AGES),
+    Ban(Scope::Phrase, "at the moment", AGES),
+    Ban(Scope::Phrase, "as of today", AGES),
+    Ban(Scope::Phrase, "not yet implemented", AGES),
+    Ban(Scope::Phrase, "not yet supported", AGES),
+    Ban(Scope::Phrase, "coming soon", AGES),
+    Ban(Scope::Phrase, "in a later release", AGES),
+    Ban(Scope::Phrase, "next issue", AGES),
+    Ban(Scope::Phrase, "work in progress", AGES),
+    Ban(Scope::Phrase, "wip", AGES),
+    Ban(Scope::Phrase, "as discussed", "say what was decided; docs/decisions keeps why"),
+    Ban(Scope::Phrase, "blazing", "give the figure, the command and the machine"),
+    Ban(Scope::Exact, "TODO", OPEN_END),
+    Ban(Scope::Exact, "FIXME", OPEN_END),
+    Ban(Scope::Exact, "XXX", OPEN_END),
+    Ban(Scope::Exact, "/work/", MACHINE),
+    Ban(Scope::Exact, "/root/", MACHINE),
+    Ban(Scope::Exact, "/home/", MACHINE),
+    Ban(Scope::Exact, "/tmp/", MACHINE),
+    Ban(
+        Scope::Rust,
+        "#[allow(",
+        "#[expect(..., reason = \"...\")], which tells when it is not needed any more",
+    ),
+    Ban(Scope::Rust, "#![allow(", "#[expect(..., reason = \"...\")] on the item"),
+    Ban(Scope::Rust, "#[ignore]", "#[ignore = \"what it needs\"], so that a skipped test is skipped by name"),
 ];
 
 /// Every banned text in every file.
@@ -78,13 +65,13 @@ pub fn check(files: &[SourceFile]) -> Vec<Finding> {
 
 fn in_line(file: &SourceFile, number: usize, line: &str) -> Vec<Finding> {
     let lower = line.to_lowercase();
-    let banned = BANS.iter().filter(|ban| match ban.scope {
-        Scope::Phrase => !file.is("CHANGELOG.md") && has_phrase(&lower, ban.text),
-        Scope::Exact => has_exact(line, ban.text),
-        Scope::Rust => file.is(".rs") && line.contains(ban.text) && !file.defines_macros(),
+    let banned = BANS.iter().filter(|Ban(scope, text, _)| match scope {
+        Scope::Phrase => !file.is("CHANGELOG.md") && has_phrase(&lower, text),
+        Scope::Exact => has_exact(line, text),
+        Scope::Rust => file.is(".rs") && line.contains(text) && !file.defines_macros(),
     });
     banned
-        .map(|ban| Finding::at(&file.path, number, RULE, format!("`{}`: {}", ban.text, ban.instead)))
+        .map(|Ban(_, text, instead)| Finding::at(&file.path, number, RULE, format!("`{text}`: {instead}")))
         .collect()
 }
 
@@ -116,10 +103,10 @@ mod tests {
 
     #[test]
     fn each_banned_text_is_found_with_its_line() {
-        for ban in &BANS {
-            let file = SourceFile::new("crates/x/src/lib.rs", format!("//! A.\n// {} \n", ban.text));
+        for Ban(_, text, _) in &BANS {
+            let file = SourceFile::new("crates/x/src/lib.rs", format!("//! A.\n// {text} \n"));
             let findings = check(&[file]);
-            assert!(findings.iter().any(|found| found.place.ends_with("lib.rs:2")), "{}", ban.text);
+            assert!(findings.iter().any(|found| found.place.ends_with("lib.rs:2")), "{text}");
         }
     }
 
