@@ -164,13 +164,13 @@ impl VerifiedPart {
         match (orphan, root) {
             (Orphan::Used(text, record), Some(root)) => self.damage.extend(compare(root, &text, &record)?),
             (Orphan::Used(..), None) => {}
-            (Orphan::Closed(label, error), _) => self.closed(label, &error, root.is_some(), run)?,
+            (Orphan::Closed(label, error), _) => self.closed(&label, &error, root.is_some(), run)?,
         }
         Ok(())
     }
 
     /// Reports the damage of an unreadable container that the list does not name.
-    fn closed(&mut self, label: Label, error: &Error, is_unlisted: bool, run: &Run<'_>) -> Result<()> {
+    fn closed(&mut self, label: &Label, error: &Error, is_unlisted: bool, run: &Run<'_>) -> Result<()> {
         let pool = Arc::clone(&self.containers[0].pool);
         let unlisted = if is_unlisted { ", and no list of datasets names it" } else { "" };
         let what = |why: &str| format!("container {label} cannot be opened{unlisted}: {why}");
@@ -182,7 +182,7 @@ impl VerifiedPart {
             let place = format!("container {label} of {}", pool.uri());
             Damage::new(Level::Store, &Key::new(), what(&error.to_string()), &place, cure)
         };
-        match look(&*pool, &label, run, &AtomicU64::new(0)) {
+        match look(&*pool, label, run, &AtomicU64::new(0)) {
             Ok(verified) if verified.findings.is_empty() => self.damage.push(damage_of(error)),
             Ok(verified) => {
                 let reported = |_: &_, damage: Damage| Some(Damage { what: what(&damage.what), ..damage });
