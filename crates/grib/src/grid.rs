@@ -20,7 +20,7 @@ const GAUSSIAN_MAX: i64 = 16_384;
 const MISSING: f64 = -1.7e300;
 
 /// What a field is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FieldLabel {
     /// As in "Temperature".
     pub name: String,
@@ -37,7 +37,7 @@ pub struct FieldLabel {
 }
 
 /// A field on a regular latitude-longitude grid. Angles are in degrees.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Grid {
     /// Points along a parallel.
     pub ni: usize,

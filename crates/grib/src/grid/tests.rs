@@ -97,30 +97,16 @@ fn points_and_grid_agree_in_every_scanning_order() {
 
 #[test]
 fn every_other_row_may_run_backwards() {
-    let label = FieldLabel {
-        name: String::new(),
-        short_name: String::new(),
-        units: String::new(),
-        level_type: String::new(),
-        level: String::new(),
-        valid: String::new(),
-    };
     let grid = Grid {
         ni: 3,
         nj: 2,
         values: vec![1.0, 2.0, 3.0, 6.0, 5.0, 4.0],
-        missing: 0,
         latitude_first: 10.0,
-        longitude_first: 0.0,
-        latitude_last: 0.0,
         longitude_last: 20.0,
         longitude_increment: 10.0,
         latitude_increment: 10.0,
-        i_scans_negatively: false,
-        j_scans_positively: false,
-        j_points_are_consecutive: false,
         alternative_row_scanning: true,
-        label,
+        ..Grid::default()
     };
     assert_eq!([grid.at(0, 0), grid.at(0, 1), grid.at(2, 1)], [1.0, 4.0, 6.0]);
     assert!(grid.at(3, 0).is_nan() && grid.at(0, 2).is_nan());

@@ -207,9 +207,9 @@ fn blank(eccodes: &'static Eccodes, plan: &ForecastPlan, layout: Layout) -> Resu
     set(&mut handle, c"setLocalDefinition", 1)?;
     // Template 1 is an ensemble member's, 0 has no number.
     set(&mut handle, c"productDefinitionTemplateNumber", u32::from(plan.members.is_some()))?;
-    let Date { date, time } = Date::checked(plan)?;
-    set(&mut handle, c"dataDate", date)?;
-    set(&mut handle, c"dataTime", time)?;
+    check_start(plan)?;
+    set(&mut handle, c"dataDate", plan.date)?;
+    set(&mut handle, c"dataTime", plan.time)?;
     for (key, value) in
         [(c"class", &plan.class), (c"stream", &plan.stream), (c"type", &plan.kind), (c"expver", &plan.expver)]
     {
@@ -228,27 +228,19 @@ fn blank(eccodes: &'static Eccodes, plan: &ForecastPlan, layout: Layout) -> Resu
     handle.message().context(|| "return the message".to_owned())
 }
 
-/// A start that exists. ecCodes would write others without a word.
-struct Date {
-    date: u32,
-    time: u32,
-}
-
-impl Date {
-    fn checked(plan: &ForecastPlan) -> Result<Self, EccodesError> {
-        let (date, time) = (plan.date, plan.time);
-        let day_in_month = (1..=31).contains(&(date % 100));
-        let month = (1..=12).contains(&(date / 100 % 100));
-        if !day_in_month || !month || !(1..=9999).contains(&(date / 10_000)) {
-            let reason = format!("date {date}, expected year, month and day as in 20240101");
-            return Err(EccodesError::Specification { reason });
-        }
-        if time > 2359 || time % 100 > 59 {
-            let reason = format!("time {time}, expected hours and minutes as in 1200");
-            return Err(EccodesError::Specification { reason });
-        }
-        Ok(Self { date, time })
-    }
+/// Refuses a start that does not exist. ecCodes would write it without a word.
+fn check_start(plan: &ForecastPlan) -> Result<(), EccodesError> {
+    let (date, time) = (plan.date, plan.time);
+    let day_in_month = (1..=31).contains(&(date % 100));
+    let month = (1..=12).contains(&(date / 100 % 100));
+    let reason = if !day_in_month || !month || !(1..=9999).contains(&(date / 10_000)) {
+        format!("date {date}, expected year, month and day as in 20240101")
+    } else if time > 2359 || time % 100 > 59 {
+        format!("time {time}, expected hours and minutes as in 1200")
+    } else {
+        return Ok(());
+    };
+    Err(EccodesError::Specification { reason })
 }
 
 pub(super) fn set(

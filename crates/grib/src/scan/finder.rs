@@ -5,7 +5,18 @@
 use std::io;
 
 use super::source::Source;
-use super::{DEFAULT_MAX_LENGTH, MessageLocation, ScanError, ScanProblem, large};
+use super::{DEFAULT_MAX_LENGTH, ScanError, ScanProblem, large};
+
+/// The place of one whole GRIB message in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MessageLocation {
+    /// Its number in the file, from 1; bad messages count.
+    pub number: u64,
+    /// Byte offset of its first byte from the start of the file.
+    pub offset: u64,
+    /// Its length in bytes.
+    pub length: u64,
+}
 
 const MARK: &[u8; 4] = b"GRIB";
 const TRAILER: [u8; 4] = *b"7777";

@@ -3,20 +3,9 @@
 use std::io::{Read, Seek};
 
 use super::ScanError;
-use super::finder::Finder;
+use super::finder::{Finder, MessageLocation};
 use super::scanner::Scanner;
 use super::source::SeekSource;
-
-/// The place of one whole GRIB message in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MessageLocation {
-    /// Its number in the file, from 1; bad messages count.
-    pub number: u64,
-    /// Byte offset of its first byte from the start of the file.
-    pub offset: u64,
-    /// Its length in bytes.
-    pub length: u64,
-}
 
 /// Yields the places of a file's messages, reading only their headers and trailers.
 ///

@@ -14,7 +14,8 @@ mod slice;
 mod source;
 
 pub use error::{ScanError, ScanProblem};
-pub use location::{LocationScanner, MessageLocation};
+pub use finder::MessageLocation;
+pub use location::LocationScanner;
 pub use message::{Message, MessageScanner};
 pub use scanner::Scanner;
 pub use slice::{MessageRef, SliceScanner};
