@@ -3,7 +3,7 @@
 //! Unflushed fields leave unnamed arrays, of writers that still run, too, and so do killed wipes, flushes during a wipe,
 //! and a catalogue in a container of its own that has lost the end of its log.
 
-use std::{collections::HashMap, fs::File, io::Write, path::Path, sync::Arc};
+use std::{collections::HashMap, fs::File, io::Write, path::Path};
 
 use isotach_object::{Anchor, ArrayRead, Cell, Error as ObjectError, ObjectId, ObjectType, Unnamed};
 
