@@ -24,7 +24,7 @@ use crate::{
         data::{self, DataReader},
         directory::Directory,
         disk::{Folder, Naming, Space, Unreadable, failing, if_there},
-        filesystem, flushed,
+        filesystem, flush_notes,
         log::{self, GENERATION, Log},
         storage::Storage,
     },
@@ -282,7 +282,7 @@ fn fill(disk: &dyn Folder, directory: &Path) -> Result<()> {
     for (name, bytes) in [
         (superblock::FILE, &block.encode(Kind::Container)),
         (&log::file_name(GENERATION), &log),
-        (flushed::FILE, &flushed::empty(block.uuid)),
+        (flush_notes::FILE, &flush_notes::empty(block.uuid)),
     ] {
         let path = directory.join(name);
         disk.write_new(&path, bytes).map_err(failing("create", &path))?;
@@ -329,7 +329,7 @@ impl Pool for PosixPool {
     fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {
         let path = self.path(label);
         let opened = self.open_storage(&path).and_then(|storage| {
-            flushed::check(&storage)?;
+            flush_notes::check(&storage)?;
             PosixContainer::new(label.clone(), storage)
         });
         match opened {

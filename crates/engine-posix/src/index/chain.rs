@@ -9,7 +9,7 @@ use isotach_object::{Error, Result};
 
 use crate::{
     index::run::{Run, Span},
-    io::{disk::if_there, flushed, storage::Storage},
+    io::{disk::if_there, flush_notes, storage::Storage},
     purge::manifest::PurgeManifest,
 };
 
@@ -65,7 +65,7 @@ pub(crate) fn open_runs(
         let (mut spans, manifest) = spans(storage)?;
         let lost = lost(storage, &spans)?;
         if lost > 0 {
-            return Err(flushed::cut_short(&storage.log, lost));
+            return Err(flush_notes::cut_short(&storage.log, lost));
         }
         let end = storage.log.epoch_at(storage.log.length()?);
         spans.retain(|span| span.to <= end && !unusable.contains(span));

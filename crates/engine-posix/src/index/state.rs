@@ -25,7 +25,7 @@ use crate::{
     },
     io::{
         log::{self, Log},
-        lost::{self, LossVerdict},
+        power_loss::{self, LossVerdict},
         scan::{Step, scan},
         storage::Storage,
     },
@@ -161,16 +161,19 @@ impl State {
     /// Where the replay continues after a position without a frame that counts; `None` if it must wait for the log to grow.
     fn pass_over(&self, storage: &Storage, found: &FrameVerdict<'_>) -> Result<Option<u64>> {
         let after = |length: usize| Some(self.position + length as u64);
-        let judge =
-            |reach: u64, otherwise: Result<Option<u64>>| match lost::judge(storage, self.position, reach)? {
-                LossVerdict::NotLost => otherwise,
-                LossVerdict::LostUntil(position) => Ok(Some(position)),
-                LossVerdict::LostToEnd => Ok(None),
-            };
+        let judge = |reach: u64, otherwise: Result<Option<u64>>| match power_loss::judge(
+            storage,
+            self.position,
+            reach,
+        )? {
+            LossVerdict::NotLost => otherwise,
+            LossVerdict::LostUntil(position) => Ok(Some(position)),
+            LossVerdict::LostToEnd => Ok(None),
+        };
         let passed = match *found {
             FrameVerdict::Frame { length, .. } | FrameVerdict::Torn { length } => Ok(after(length)),
             FrameVerdict::Pending { .. } => Ok(None),
-            FrameVerdict::Strange { length } => judge(lost::MARKER, Ok(after(length))),
+            FrameVerdict::Strange { length } => judge(power_loss::MARKER, Ok(after(length))),
             FrameVerdict::Damaged { what, reach } => {
                 judge(reach as u64, Err(self.damaged(&storage.log, what)))
             }

@@ -37,7 +37,7 @@ use crate::{
     io::{
         directory::Directory,
         disk::{File, Folder},
-        filesystem, flushed,
+        filesystem, flush_notes,
         storage::Storage,
     },
     purge::manifest::{PurgeManifest, temporary},
@@ -56,7 +56,7 @@ pub(crate) fn purge(disk: &dyn Folder, storage: &Storage, carry_out: bool) -> Re
     storage.log.check_writable()?;
     let _only_one = lock(&storage.directory)?;
     // Data files that the lost end of a log named look dead.
-    flushed::check(storage)?;
+    flush_notes::check(storage)?;
     if reserve::is_short(&storage.directory) {
         // The caller may have to write something first that makes more data dead.
         reserve::give_up_reserve(&storage.directory);
@@ -84,7 +84,7 @@ pub(crate) fn republish(storage: &Storage, runs: Vec<Arc<Run>>) -> Result<()> {
 
 /// The expected result of a purge.
 fn expected(storage: &Storage) -> Result<Purged> {
-    flushed::check(storage)?;
+    flush_notes::check(storage)?;
     for _ in 0..TRIES {
         let manifest = PurgeManifest::current(storage)?;
         let told = survey(storage, &HashSet::new(), false).map(|(_, plan)| plan.expected());

@@ -23,7 +23,7 @@ use crate::{
         data::{DataWriter, Mark},
         directory::Directory,
         disk::may_open_no_more,
-        flushed::{self, NoteWriter},
+        flush_notes::{self, NoteWriter},
         log::Log,
         storage::Storage,
     },
@@ -259,7 +259,7 @@ impl Writer {
     fn check_end(&self, log: &Log) -> Result<()> {
         let reached = match self.sequence {
             // The notes of others show what was lost before this handle wrote.
-            0 => log.position_of(flushed::read_in(&self.directory, self.uuid)?.epoch).unwrap_or(0),
+            0 => log.position_of(flush_notes::read_in(&self.directory, self.uuid)?.epoch).unwrap_or(0),
             // What others flushed since this handle did may be lost, too.
             _ if !self.unnoted => {
                 let flushed = self.notes.furthest(&self.directory, self.uuid);
@@ -269,7 +269,7 @@ impl Writer {
         };
         match reached.saturating_sub(log.length()?) {
             0 => Ok(()),
-            lost => Err(flushed::cut_short(log, lost)),
+            lost => Err(flush_notes::cut_short(log, lost)),
         }
     }
 

@@ -17,7 +17,7 @@ use crate::{
     index::state::unknown_kind,
     io::{
         self,
-        lost::{self, LossVerdict},
+        power_loss::{self, LossVerdict},
         scan::{Step, WINDOW},
         storage::Storage,
     },
@@ -77,7 +77,7 @@ impl Scan<'_> {
             FrameVerdict::Pending { .. } => Step::StopAt(position),
             FrameVerdict::Strange { length } => {
                 self.counts.torn += 1;
-                self.lost(position, lost::MARKER)?.map_or(after(length), Step::To)
+                self.lost(position, power_loss::MARKER)?.map_or(after(length), Step::To)
             }
             FrameVerdict::Damaged { what, reach } => match self.lost(position, reach as u64)? {
                 Some(until) => {
@@ -94,7 +94,7 @@ impl Scan<'_> {
 
     /// The end of what a power failure took at a position, if it did.
     fn lost(&self, position: u64, reach: u64) -> Result<Option<u64>> {
-        Ok(match lost::judge(self.storage, position, reach)? {
+        Ok(match power_loss::judge(self.storage, position, reach)? {
             LossVerdict::NotLost => None,
             LossVerdict::LostUntil(until) => Some(until),
             LossVerdict::LostToEnd => Some(self.end),

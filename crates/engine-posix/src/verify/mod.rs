@@ -36,7 +36,7 @@ use crate::{
         state::{NOBODY, State},
         system,
     },
-    io::{flushed, log::HEADER, storage::Storage},
+    io::{flush_notes, log::HEADER, storage::Storage},
     purge::manifest::{self, PurgeManifest},
     verify::frames::Counts,
 };
@@ -78,7 +78,7 @@ fn verify_once(
     progress: VerifyProgress<'_>,
 ) -> Result<Verified> {
     let (found, named, meter) = (Findings::default(), Named::default(), Meter::new(progress));
-    let notes = flushed::read_in(&storage.directory, storage.uuid)?;
+    let notes = flush_notes::read_in(&storage.directory, storage.uuid)?;
     // After the listing and the notes: the log only grows, and contains what both refer to.
     let end = storage.log.length()?;
     check_notes(storage, &notes, end, &found);
@@ -119,15 +119,15 @@ fn verify_once(
 }
 
 /// Checks whether the log, which ends at byte `end`, contains everything that was flushed.
-fn check_notes(storage: &Storage, notes: &flushed::FlushNotes, end: u64, found: &Findings) {
+fn check_notes(storage: &Storage, notes: &flush_notes::FlushNotes, end: u64, found: &Findings) {
     if let Some((what, byte)) = notes.damage {
-        let place = storage.directory.path_of(flushed::FILE).display().to_string();
+        let place = storage.directory.path_of(flush_notes::FILE).display().to_string();
         found.add(Part::Derived, what, place, byte, None);
     }
     let lost = notes.epoch.saturating_sub(storage.log.epoch_at(end));
     if lost > 0 {
         let log = storage.log.path().display().to_string();
-        found.add(Part::End, flushed::what_is_lost(lost), log, Some(end), None);
+        found.add(Part::End, flush_notes::what_is_lost(lost), log, Some(end), None);
     }
 }
 

@@ -17,7 +17,7 @@ use crate::{
     io::{
         directory::Directory,
         disk::{Folder, Naming, failing, if_there},
-        flushed,
+        flush_notes,
         storage::Storage,
     },
     purge::{self, reserve},
@@ -92,19 +92,19 @@ fn mend_notes(
     quarantined: &mut SetAside,
     findings: &[Finding],
 ) -> Result<()> {
-    let notes = container.path_of(flushed::FILE).display().to_string();
+    let notes = container.path_of(flush_notes::FILE).display().to_string();
     let is_notes = |finding: &Finding| finding.part == Part::Derived && finding.place == notes;
-    let is_done = quarantined.moved.iter().chain(&quarantined.made).any(|name| name == flushed::FILE);
+    let is_done = quarantined.moved.iter().chain(&quarantined.made).any(|name| name == flush_notes::FILE);
     if !findings.iter().any(is_notes) || is_done {
         return Ok(());
     }
     let uuid = Superblock::read_in(container, Kind::Container)?.uuid;
     // Another process may have mended them since the findings.
-    if flushed::read_in(container, uuid)?.damage.is_none() {
+    if flush_notes::read_in(container, uuid)?.damage.is_none() {
         return Ok(());
     }
     restore::keep_notes(disk, container, quarantined)?;
-    flushed::mend(container, uuid)
+    flush_notes::mend(container, uuid)
 }
 
 /// Moves damaged runs that can be made again to the quarantine. A run over a damaged part of the log stays, because the log does not

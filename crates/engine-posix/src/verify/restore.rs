@@ -21,7 +21,7 @@ use crate::{
         boot,
         directory::Directory,
         disk::{Folder, failing, if_there},
-        flushed::{self, NoteWriter},
+        flush_notes::{self, NoteWriter},
         log::{self, GENERATION, HEADER},
         storage::Storage,
     },
@@ -56,7 +56,7 @@ pub(crate) fn make_header(directory: &Directory, uuid: [u8; 16]) -> Result<()> {
 /// Whether a log has lost its end.
 pub(crate) fn is_cut(storage: &Storage) -> Result<bool> {
     let (spans, _) = chain::spans(storage)?;
-    Ok(flushed::lost(storage)? > 0 || chain::lost(storage, &spans)? > 0)
+    Ok(flush_notes::lost(storage)? > 0 || chain::lost(storage, &spans)? > 0)
 }
 
 /// Restores a container whose log has lost its end, and adds the result to `quarantined`. Data files with bytes that nothing names get a
@@ -64,7 +64,7 @@ pub(crate) fn is_cut(storage: &Storage) -> Result<bool> {
 pub(crate) fn restore(disk: &dyn Folder, storage: &Storage, quarantined: &mut SetAside) -> Result<()> {
     let Surviving { runs, end, furthest } = what_is_left(storage)?;
     let reach = runs.last().map_or(0, |run| run.span().to);
-    let told = flushed::read_in(&storage.directory, storage.uuid)?;
+    let told = flush_notes::read_in(&storage.directory, storage.uuid)?;
     let target = told.epoch.max(furthest);
     let known = reach.max(end);
     // Before a new manifest, behind which lost names look like purged ones.
@@ -91,13 +91,13 @@ pub(crate) fn restore(disk: &dyn Folder, storage: &Storage, quarantined: &mut Se
 
 /// Keeps damaged notes, which are replaced.
 pub(crate) fn keep_notes(disk: &dyn Folder, container: &Directory, quarantined: &mut SetAside) -> Result<()> {
-    let notes = container.path_of(flushed::FILE);
-    let linked = if_there(disk.link(&notes, &Path::new(&quarantined.place).join(flushed::FILE)));
+    let notes = container.path_of(flush_notes::FILE);
+    let linked = if_there(disk.link(&notes, &Path::new(&quarantined.place).join(flush_notes::FILE)));
     let names = match linked.map_err(failing("keep", &notes))? {
         Some(()) => &mut quarantined.moved,
         None => &mut quarantined.made,
     };
-    names.push(flushed::FILE.to_owned());
+    names.push(flush_notes::FILE.to_owned());
     Ok(())
 }
 

@@ -45,7 +45,7 @@ pub(crate) struct Transaction {
     pub(crate) container: Arc<Container>,
     kind: Kind,
     /// Whether it stands for a single call outside of any transaction: its first update is its commit.
-    is_of_call: bool,
+    is_implicit: bool,
     progress: Mutex<Progress>,
 }
 
@@ -212,12 +212,12 @@ impl Transaction {
     }
 
     pub(crate) fn new(container: Arc<Container>, kind: Kind) -> Self {
-        Self { container, kind, is_of_call: false, progress: Mutex::default() }
+        Self { container, kind, is_implicit: false, progress: Mutex::default() }
     }
 
     /// A transaction for a single call. Its first update commits it, so the bytes of the update are not copied.
     pub(crate) fn of_call(container: Arc<Container>, kind: Kind) -> Self {
-        Self { is_of_call: true, ..Self::new(container, kind) }
+        Self { is_implicit: true, ..Self::new(container, kind) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Progress> {
@@ -324,7 +324,7 @@ impl Transaction {
         }
         updates.iter().try_for_each(Update::check)?;
         let (mut progress, _) = self.begin()?;
-        if self.is_of_call {
+        if self.is_implicit {
             return self.decide(progress, updates.to_vec());
         }
         if progress.updates.len() + updates.len() > UPDATES_MAX {
@@ -408,7 +408,7 @@ impl Transaction {
         let mut progress = self.lock();
         (progress.status, progress.moment) = match &outcome {
             // Other threads may know later states by now, so the epoch stands for the present one.
-            Ok(_) if self.is_of_call => (Status::Committed, None),
+            Ok(_) if self.is_implicit => (Status::Committed, None),
             Ok(_) => (Status::Committed, epochs::moment(&self.container).ok()),
             Err(Failure { error: Error::Conflict { .. }, .. }) => (Status::Failed, None),
             Err(failure) if failure.is_certain => (Status::Aborted, None),
@@ -416,7 +416,7 @@ impl Transaction {
         };
         match outcome {
             Ok(_) => Ok(()),
-            Err(failure) if self.is_of_call || failure.is_certain => Err(failure.error.into()),
+            Err(failure) if self.is_implicit || failure.is_certain => Err(failure.error.into()),
             Err(failure) => Err(uncertain(&failure.error)),
         }
     }

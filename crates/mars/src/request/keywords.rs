@@ -67,21 +67,21 @@ const SYNONYMS: [(&str, &str); 6] = [
 ];
 
 /// A value of a key as fields carry it, where MARS has a word for it: a month by its number.
-pub(crate) fn number_meant(name: &str, value: &str) -> Option<String> {
+pub(crate) fn number_of_month(name: &str, value: &str) -> Option<String> {
     let month = if name == "month" { named_month(value.trim()) } else { None };
     month.map(|month| month.to_string())
 }
 
 /// The values of a key, each as fields carry it.
-pub(crate) fn as_fields_carry<'a>(name: &str, values: &'a [String]) -> Cow<'a, [String]> {
-    if values.iter().all(|value| number_meant(name, value).is_none()) {
+pub(crate) fn with_numbered_months<'a>(name: &str, values: &'a [String]) -> Cow<'a, [String]> {
+    if values.iter().all(|value| number_of_month(name, value).is_none()) {
         return Cow::Borrowed(values);
     }
-    values.iter().map(|value| number_meant(name, value).unwrap_or_else(|| value.clone())).collect()
+    values.iter().map(|value| number_of_month(name, value).unwrap_or_else(|| value.clone())).collect()
 }
 
 /// Whether a name is a keyword that says nothing about which fields are meant.
-pub(crate) fn is_beside_the_field(name: &str) -> bool {
+pub(crate) fn has_no_effect(name: &str) -> bool {
     POST_PROCESSING.contains(&name) || EXECUTION.contains(&name)
 }
 
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn months_have_names_and_other_keys_words_of_their_own() {
         let values = ["nov", "January", "3", "mayor2"].map(str::to_owned);
-        assert_eq!(*as_fields_carry("month", &values), ["11", "1", "3", "mayor2"]);
-        assert_eq!(*as_fields_carry("origin", &values), values);
+        assert_eq!(*with_numbered_months("month", &values), ["11", "1", "3", "mayor2"]);
+        assert_eq!(*with_numbered_months("origin", &values), values);
     }
 }

@@ -63,7 +63,7 @@ pub(super) struct Named<'a> {
     /// `None` if any value will do.
     pub(super) values: Option<&'a [String]>,
     /// Whether MARS also knows it as a keyword that names no field: a rule need not know it then.
-    is_beside: bool,
+    is_ignored: bool,
 }
 
 /// A list of values as worked out for one type, kept because many rules share it.
@@ -117,8 +117,8 @@ impl<'a> Planner<'a> {
                     reason,
                 });
             }
-            let is_beside = keywords::is_beside_the_field(name);
-            named.push(Named { number, name, values: (!is_any).then_some(values), is_beside });
+            let is_ignored = keywords::has_no_effect(name);
+            named.push(Named { number, name, values: (!is_any).then_some(values), is_ignored });
         }
         Ok(Self { schema, mode, named, expanded: Vec::new(), fault: None })
     }
@@ -162,7 +162,7 @@ impl<'a> Planner<'a> {
         let clock = self.schema.clock;
         let knows = |named: &Named<'_>| rule.knows.binary_search(&named.number).is_ok();
         let known = self.mode == Match::Exact
-            || self.named.iter().all(|named| named.values.is_none() || named.is_beside || knows(named));
+            || self.named.iter().all(|named| named.values.is_none() || named.is_ignored || knows(named));
         known
             && rule.constrained.iter().all(|key| {
                 let Some(values) = self.values(key.name_id) else { return true };
@@ -217,7 +217,7 @@ impl<'a> Planner<'a> {
             return Some(values.as_ref().ok().cloned());
         }
         let named = self.named.get(at)?;
-        let given = keywords::as_fields_carry(named.name, named.values?);
+        let given = keywords::with_numbered_months(named.name, named.values?);
         let values = expand(kind, &given, self.schema.clock).map(|mut list| {
             if kind == KeyType::Step && self.mode == Match::Exact {
                 list = with_ranges_from_zero(list);
@@ -274,7 +274,7 @@ impl<'a> Planner<'a> {
         let unknown = self
             .named
             .iter()
-            .filter(|named| !named.is_beside && rule.knows.binary_search(&named.number).is_err());
+            .filter(|named| !named.is_ignored && rule.knows.binary_search(&named.number).is_err());
         mismatch.unused = unknown.map(|named| named.name.to_owned()).collect();
         (badness(&mismatch) > 0).then_some(mismatch)
     }
@@ -307,7 +307,7 @@ impl Schema {
             number.is_some_and(|number| rules.iter().all(|rule| keeps(rule, number)))
         };
         let names = request.iter().map(|(name, _)| name);
-        Ok(names.filter(|name| keywords::is_beside_the_field(name) && !is_kept(name)).collect())
+        Ok(names.filter(|name| keywords::has_no_effect(name) && !is_kept(name)).collect())
     }
 
     /// Refuses a request with something in it that does not narrow it, a keyword without effect or a key that is `off`: for
@@ -332,7 +332,7 @@ impl Schema {
         if let Some((usual, number)) = usual.and_then(|usual| Some((usual, self.compiled.number(usual)?))) {
             return Ok(Some((usual, number)));
         }
-        if keywords::is_beside_the_field(name) {
+        if keywords::has_no_effect(name) {
             return Ok(None);
         }
         let suggestion = nearest(name, self.compiled.names.iter().map(String::as_str)).map(str::to_owned);

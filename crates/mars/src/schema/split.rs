@@ -230,7 +230,7 @@ impl<'a> Given<'a> {
     fn write_value(&self, key: &LevelKey, value: &str, out: &mut String) -> Result<(), KeyError> {
         let start = out.len();
         // As in a request, or the field would not be found by the word that it was given.
-        let meant = keywords::number_meant(&key.name, value);
+        let meant = keywords::number_of_month(&key.name, value);
         key.kind
             .canonical(meant.as_deref().unwrap_or(value), self.clock, out)
             .map_err(|expected| bad_value(&key.name, key, value, expected.into_owned()))?;

@@ -84,7 +84,7 @@ impl Schema {
     fn wanted_key(&self, rules: &[&Rule], named: &Named<'_>) -> Result<Option<WantedKey>, RequestError> {
         let mut tried: Vec<KeyType> = Vec::new();
         let mut first_fault = None;
-        let given = keywords::as_fields_carry(named.name, named.values.unwrap_or_default());
+        let given = keywords::with_numbered_months(named.name, named.values.unwrap_or_default());
         for key in rules.iter().flat_map(|rule| rule.keys()) {
             if !key.is_whole(named.number) || tried.contains(&key.kind) {
                 continue;
