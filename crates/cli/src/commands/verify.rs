@@ -160,7 +160,11 @@ fn for_each_report(
     requests.for_each(&store, Match::Partial, |request| {
         let begin = Instant::now();
         let report = verify_request(&store, request, options)?;
-        missing::note_no_dataset(&store, request, report.parts.iter().all(|part| part.key.is_empty()));
+        missing::note_no_dataset(
+            &store,
+            request,
+            report.parts.iter().all(|part| part.key.is_empty() && part.damage.is_empty()),
+        );
         match each(&report, begin.elapsed()) {
             // Damage does not end the command before the other requests.
             Err(Failure::Reported) => damaged = Err(Failure::Reported),

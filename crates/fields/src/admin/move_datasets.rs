@@ -11,7 +11,9 @@ use std::sync::Arc;
 use isotach_mars::Request;
 
 use crate::{
-    CopyReport, Error, FieldStore, Result, Selection, catalogue::record::MoveMark, retrieve::buffers::Buffers,
+    CopyReport, Error, FieldStore, Result, Selection,
+    catalogue::{record::MoveMark, root::retry_refused},
+    retrieve::buffers::Buffers,
 };
 
 /// How often a move compares the copy with its source and copies the differences.
@@ -44,8 +46,8 @@ impl FieldStore {
         // After any failure, try to remove every mark.
         let mut ended = Ok(());
         for Taken { selection: Selection { root, entry, .. }, mark } in &taken {
-            let end = || root.end_move(entry, *mark);
-            ended = ended.and(end().or_else(|_| end()).map_err(|error| (&entry.key, error)));
+            let end = retry_refused(|| root.end_move(entry, *mark));
+            ended = ended.and(end.map_err(|error| (&entry.key, error)));
         }
         let Err((dataset, error)) = ended else { return result };
         let (what, source) = match result {
@@ -63,9 +65,9 @@ impl FieldStore {
                 let what = format!("a move of dataset {}, which is an overlay", selection.entry.key);
                 return Err(Error::invalid(what, "a copy, which has what it shows, and then a wipe"));
             }
-            if let Some((mark, flushed)) = selection.root.begin_move(&selection.entry)? {
+            if let Some((mark, begun)) = selection.root.begin_move(&selection.entry)? {
                 taken.push(Taken { selection, mark });
-                flushed?;
+                begun?;
             }
         }
         Ok(())

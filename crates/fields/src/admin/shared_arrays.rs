@@ -1,7 +1,7 @@
 //! Arrays that several keys of a dataset name, because a field was indexed again at its location.
 //!
-//! What must stay true: a purge or a wipe destroys an array only together with the last entry of the dataset that names
-//! it. An entry that is put meanwhile is not seen.
+//! What must stay true: a purge or a wipe destroys no array that an entry of the dataset still names. An entry that is put
+//! meanwhile is not seen. An array that a purge has kept for another key may stay until the dataset is wiped.
 
 use std::{collections::HashSet, sync::Arc};
 

@@ -26,7 +26,7 @@ use crate::{
         fence::{Fenced, was_ended},
         layout::{COLLOCATION, DATASET},
         record::MoveMark,
-        root::{Entry, Root},
+        root::{Changed, Entry, Root, retry_refused},
     },
     store::Inner,
 };
@@ -55,13 +55,20 @@ impl Inner {
         let containers = self.open_apart(root, &entry.record)?.into_iter().map(Fenced::new);
         let wipe = Wipe { inner: self, reader, containers: containers.collect::<Result<_>>()? };
         let begin = |now: &Entry| now.check_move(of_move).map(|()| now.record.with_wipe());
-        let Some((_, counted)) = root.commit_record(entry, begin)? else { return Ok(()) };
-        let removed = counted.and_then(|()| wipe.remove_all(&plan.chosen));
+        let removed = match root.commit_record(entry, begin)? {
+            None => return Ok(()),
+            // An end could take back the count of another wipe.
+            Some(Changed { is_certain: false, outcome: Err(error), .. }) => {
+                return Err(not_ended(entry, "failed before it removed anything", error));
+            }
+            Some(begun) => begun.outcome.and_then(|()| wipe.remove_all(&plan.chosen)),
+        };
         // Also after a failure, because this wipe removes nothing more.
-        match wipe.end(root, entry) {
-            Ok(()) => removed,
-            Err(error) => Err(not_ended(entry, removed, error)),
-        }
+        let Err(error) = wipe.end(root, entry) else { return removed };
+        Err(match removed {
+            Ok(()) => not_ended(entry, "has removed its collocations", error),
+            Err(first) => not_ended(entry, "failed and may have removed some of its collocations", first),
+        })
     }
 }
 
@@ -77,20 +84,30 @@ impl Wipe<'_> {
     /// Removes collocations one by one. An array that several have goes with the last of them.
     fn remove_all(&self, chosen: &[PlannedCollocation]) -> Result<()> {
         let all = self.reader.collocations(self.inner)?;
-        let shared = shared_arrays(&self.reader, all.list.iter())?;
+        let shared = self.unless_damaged(|| shared_arrays(&self.reader, all.list.iter()))?;
         for (at, PlannedCollocation { collocation, .. }) in chosen.iter().enumerate() {
             let stays = |other: &&Arc<Collocation>| {
                 chosen[..=at].iter().all(|gone| gone.collocation.text != other.text)
             };
-            let kept = named_by(&self.reader, all.list.iter().filter(stays), &shared)?;
-            self.remove(collocation, &kept)?;
+            let staying = || all.list.iter().filter(stays);
+            let kept = shared.as_ref().map(|shared| named_by(&self.reader, staying(), shared)).transpose()?;
+            self.remove(collocation, kept.as_ref())?;
         }
         Ok(())
     }
 
-    fn remove(&self, collocation: &Collocation, kept: &HashSet<ObjectId>) -> Result<()> {
+    /// What is read of all histories. `None` if one is damaged: another collocation is wiped all the same.
+    fn unless_damaged<T>(&self, read: impl FnMut() -> Result<T>) -> Result<Option<T>> {
+        match self.inner.with_handles(read) {
+            Err(Error::Object(error)) if error.is_damage() => Ok(None),
+            read => read.map(Some),
+        }
+    }
+
+    /// Removes a collocation and its arrays except those in `kept`. Removes no array if `kept` is unknown.
+    fn remove(&self, collocation: &Collocation, kept: Option<&HashSet<ObjectId>>) -> Result<()> {
         let mut arrays = self.arrays_of(collocation)?;
-        arrays.retain(|array| !kept.contains(array));
+        arrays.retain(|array| kept.is_some_and(|kept| !kept.contains(array)));
         let mut key = vec![COLLOCATION];
         key.extend_from_slice(collocation.text.as_bytes());
         let objects = &collocation.objects;
@@ -117,12 +134,9 @@ impl Wipe<'_> {
 
     /// Decrements the count, unless others have ended this wipe. Tries again what was refused.
     fn end(&self, root: &Root, entry: &Entry) -> Result<()> {
-        let ended = match self.decrement(root, entry) {
-            // After another error the count may be one less, and the next one would be another wipe's.
-            Err(Error::Object(error)) if error.is_refusal() => self.decrement(root, entry),
-            ended => ended,
-        };
-        ended.and_then(|()| root.flush().or_else(|_| root.flush()))
+        // After an uncertain error the count may be one less, and the next one would be another wipe's.
+        retry_refused(|| self.decrement(root, entry))?;
+        retry_refused(|| root.flush())
     }
 
     fn decrement(&self, root: &Root, entry: &Entry) -> Result<()> {
@@ -169,11 +183,7 @@ impl Wipe<'_> {
 }
 
 /// The error of a wipe that may stay counted.
-fn not_ended(entry: &Entry, removed: Result<()>, error: Error) -> Error {
-    let (what, source) = match removed {
-        Ok(()) => ("has removed its collocations", error),
-        Err(first) => ("failed and may have removed some of its collocations", first),
-    };
+fn not_ended(entry: &Entry, what: &str, source: Error) -> Error {
     Error::NotEnded {
         what: format!("a wipe of dataset {} {what}, and may still be counted as running", entry.key),
         source: Box::new(source),

@@ -354,33 +354,38 @@ impl Root {
         next: impl Fn(&Entry) -> Result<Record>,
     ) -> Result<Option<Record>> {
         let changed = self.commit_record(entry, next)?;
-        changed.map(|(record, flushed)| flushed.map(|()| record)).transpose()
+        changed.map(|changed| changed.outcome.map(|()| changed.record)).transpose()
     }
 
-    /// As `change_record`, with the result of the flush beside the record. Everybody sees the record, also after a flush
-    /// that failed.
+    /// As `change_record`, with the outcome beside the record: a failed change may count.
     pub(crate) fn commit_record(
         &self,
         entry: &Entry,
         next: impl Fn(&Entry) -> Result<Record>,
-    ) -> Result<Option<(Record, Result<()>)>> {
+    ) -> Result<Option<Changed>> {
         while let Some(now) = self.same_incarnation(entry)? {
-            let next = next(&now)?;
-            if next == now.record || self.commit_replaced(&entry.text, &now.record, &next)? {
-                return Ok(Some((next, self.flush())));
+            let record = next(&now)?;
+            let counts = record == now.record;
+            match if counts { Ok(true) } else { self.commit_replaced(&entry.text, &now.record, &record) } {
+                Ok(true) => return Ok(Some(Changed { record, is_certain: true, outcome: self.flush() })),
+                Ok(false) => {}
+                Err(Error::Object(error)) if !error.is_refusal() => {
+                    return Ok(Some(Changed { record, is_certain: false, outcome: Err(error.into()) }));
+                }
+                Err(error) => return Err(error),
             }
         }
         Ok(None)
     }
 
-    /// Marks the dataset for a move, also if another move has it and does not wipe yet. Returns the mark, with the result
-    /// of its flush. `None` if the dataset is gone.
+    /// Marks the dataset for a move, also if another move has it and does not wipe yet. Returns the mark, with the
+    /// outcome: after a failure the mark may be there. `None` if the dataset is gone.
     pub(crate) fn begin_move(&self, entry: &Entry) -> Result<Option<(MoveMark, Result<()>)>> {
         let begin = |now: &Entry| {
             let moving = || Error::Moving { dataset: now.key.to_string() };
             Ok(now.record.with_mark(now.record.move_mark.next().ok_or_else(moving)?))
         };
-        Ok(self.commit_record(entry, begin)?.map(|(record, flushed)| (record.move_mark, flushed)))
+        Ok(self.commit_record(entry, begin)?.map(|changed| (changed.record.move_mark, changed.outcome)))
     }
 
     /// Allows the move with this mark to wipe the dataset, if the mark is still there, and returns the move's new mark.
@@ -403,6 +408,23 @@ impl Root {
 
     pub(crate) fn corrupt(&self, what: &str) -> ObjectError {
         ObjectError::corrupt(what, format!("container {ROOT:?} of {}", self.uri()))
+    }
+}
+
+/// A change of a dataset's record that was committed, or may have been.
+pub(crate) struct Changed {
+    pub(crate) record: Record,
+    /// Whether the record is this one for everybody.
+    pub(crate) is_certain: bool,
+    /// The failure of the commit, or of the flush after it.
+    pub(crate) outcome: Result<()>,
+}
+
+/// Calls `act` once more if it is refused.
+pub(crate) fn retry_refused(act: impl Fn() -> Result<()>) -> Result<()> {
+    match act() {
+        Err(Error::Object(error)) if error.is_refusal() => act(),
+        done => done,
     }
 }
 
