@@ -69,6 +69,10 @@ pub(super) unsafe extern "C" fn daos_prop_free(list: *mut daos_prop_t) {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_prop_fini(mut list: InOut<daos_prop_t>) {
+    // Without a list there is nothing to free, and nothing to log.
+    if list.is_null() {
+        return;
+    }
     for entry in list.reborrow().entries().into_iter().flatten() {
         // SAFETY: HEAP for the value.
         unsafe { clear(entry) };

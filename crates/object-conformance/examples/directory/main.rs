@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Every file begins with a checksum of the rest, is written whole and synced, and then gets its name by a rename or a link. So a
-//! reader takes no lock: an open file never changes. Writers take turns by a lock on a file. The engine does not claim to be used by
+//! reader of an object takes no lock: an open file never changes. Only a listing of objects waits for a writer. Writers take turns by a lock on a file. The engine does not claim to be used by
 //! several processes, because a stopped process would block the others. An engine for real use must not do that.
 //!
 //! `cargo run -p isotach-object-conformance --example directory` shows it at work. `cargo test` with the same arguments enters it into the

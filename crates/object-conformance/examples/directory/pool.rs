@@ -67,7 +67,9 @@ impl DirectoryPool {
         let linked = fs::hard_link(&draft, self.label(label));
         let _ = fs::remove_file(&draft);
         match linked {
-            Ok(()) => sync_folder(&self.path.join("labels")),
+            // From here on others may have opened the container.
+            Ok(()) => sync_folder(&self.path.join("labels"))
+                .map_err(|error| error.after_decision(format!("container {label}"))),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(exists(label)),
             Err(error) => Err(Error::from_io(error, format!("container {label}"))),
         }
