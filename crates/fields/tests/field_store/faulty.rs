@@ -24,6 +24,8 @@ pub(crate) struct Script {
     pub(crate) lookups: VecDeque<Option<Error>>,
     pub(crate) reads: VecDeque<Option<Error>>,
     before_next: Vec<Interruption>,
+    /// An object whose entries cannot be listed, because they are damaged.
+    pub(crate) damaged: Option<ObjectId>,
     /// Whether reads are pending reads, without lent bytes.
     pub(crate) is_far: bool,
     /// The number of calls of each container method that may need a server.
@@ -308,6 +310,9 @@ impl Hooks for Scripted {
     ) -> Result<Page> {
         self.count("list_entries");
         self.interrupt(Moment::Look);
+        if self.script.lock().unwrap().damaged == Some(object) {
+            return Err(Error::corrupt("a block", "a run"));
+        }
         let page = inner.list_entries(object, anchor, limit, values);
         self.interrupt(Moment::Listed);
         page

@@ -6,7 +6,7 @@ use std::{
 };
 
 use isotach_fields::{EndedWipes, FieldStore};
-use isotach_object::memory::Memory;
+use isotach_object::{Error as ObjectError, memory::Memory};
 
 use crate::{
     faulty::{Moment, ScriptedStore, full},
@@ -227,6 +227,32 @@ fn a_wipe_that_a_repair_ended_takes_back_no_count_but_its_own() {
     wipe(&store.wiper.store).unwrap();
     assert_eq!(unended(&store.other.store), 1, "the other wipe's");
     assert_eq!(listed(&store.other.store, "type=an").len(), 2);
+}
+
+#[test]
+fn a_collocation_is_wiped_beside_a_damaged_history_of_another() {
+    for is_apart in [false, true] {
+        let store = Store::new(is_apart);
+        let dump = store.other.store.dump(&request("type=an")).unwrap().found;
+        let [other] = &dump[0].collocations[..] else { panic!("{dump:?}") };
+        store.wiper.script.lock().unwrap().damaged = Some(other.history);
+        wipe(&store.wiper.store).unwrap();
+        assert!(listed(&store.other.store, "type=fc").is_empty());
+        assert_eq!(listed(&store.other.store, "type=an").len(), 2);
+        assert_eq!(unended(&store.other.store), 0);
+        assert_all_readable(&store.other);
+    }
+}
+
+#[test]
+fn a_wipe_whose_begin_is_uncertain_names_the_command_that_ends_it() {
+    let store = Store::new(false);
+    let uncertain = ObjectError::Io { what: "append".to_owned(), source: "broken".into() };
+    store.wiper.script.lock().unwrap().commits.push_back(Some(uncertain));
+    let error = wipe(&store.wiper.store).unwrap_err();
+    assert_eq!(error.code(), "io");
+    assert!(error.to_string().ends_with("`isotach repair --doit` ends it"), "{error}");
+    assert_eq!(listed(&store.other.store, "type=fc").len(), 2);
 }
 
 /// A full disk: which commits and flushes find it full, after how many that succeed.
