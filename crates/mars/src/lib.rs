@@ -19,7 +19,7 @@ pub use error::{Error, KeyError, Mismatch, Refused, RequestError, SchemaError};
 pub use key::Key;
 pub use request::Request;
 pub use schema::{
-    Candidates, Level, LevelFilter, LevelKey, Match, Plan, Presence, Rule, RuleId, Schema, SplitKey, Values,
-    Wanted, WantedFields,
+    Candidates, JoinedCandidates, Level, LevelFilter, LevelKey, Match, Plan, Presence, Rule, RuleId, Schema,
+    SplitKey, Values, Wanted, WantedFields,
 };
 pub use types::{KeyType, param_id, param_name};

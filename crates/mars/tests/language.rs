@@ -88,7 +88,7 @@ mod tests {
                 "number" => vec!["1", "2"],
                 _ => Vec::new(),
             });
-            let candidates: Vec<_> = there.candidates().unwrap().map(|key| key.values_joined()).collect();
+            let candidates: Vec<_> = there.candidates().unwrap().joined().collect();
             assert_eq!(candidates, ["6:1:130", "6:2:130", "0-6:1:130", "0-6:2:130"]);
         }
     }

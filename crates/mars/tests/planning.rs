@@ -32,7 +32,7 @@ mod tests {
 
     fn candidates(plan: &Plan) -> [String; 3] {
         plan.levels().map(|level| {
-            let keys = level.candidates().map(|keys| keys.map(|key| key.values_joined()).collect::<Vec<_>>());
+            let keys = level.candidates().map(|keys| keys.joined().collect::<Vec<_>>());
             keys.map_or_else(|| "any".to_owned(), |keys| keys.join(" "))
         })
     }

@@ -232,8 +232,11 @@ mod tests {
                     for (level, stored) in plan.levels().into_iter().zip([&split.dataset, &split.collocation, &split.element]) {
                         prop_assert!(level.matches(stored), "{:?} {} as {:?}: {:?}", mode, key, split, level);
                         if mode == Match::Exact {
-                            let mut candidates = level.candidates().unwrap();
-                            prop_assert!(candidates.any(|candidate| candidate.values_joined() == stored.values_joined()));
+                            let candidates = level.candidates().unwrap();
+                            let joined: Vec<String> = candidates.clone().joined().collect();
+                            prop_assert!(joined.contains(&stored.values_joined()));
+                            let keys: Vec<String> = candidates.map(|candidate| candidate.values_joined()).collect();
+                            prop_assert_eq!(joined, keys);
                         }
                     }
                 }

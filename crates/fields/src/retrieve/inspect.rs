@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use isotach_mars::{Candidates, Key, Match, Plan, Request, RuleId, Schema, WantedFields};
+use isotach_mars::{JoinedCandidates, Key, Match, Plan, Request, RuleId, Schema, WantedFields};
 use isotach_object::{Cell, ObjectId};
 
 use crate::{
@@ -161,7 +161,7 @@ impl Iterator for Inspection {
 struct Walk {
     reader: Arc<DatasetReader>,
     collocation: Arc<Collocation>,
-    remaining: VecDeque<(RuleId, Candidates)>,
+    remaining: VecDeque<(RuleId, JoinedCandidates)>,
     /// Elements already looked up, if several filters may name the same.
     seen: Option<HashSet<String>>,
     /// The handle's schema, if the dataset has another: wanted fields are counted by its rules.
@@ -176,7 +176,7 @@ impl Walk {
         let present = |name: &str, value: &str| axes.contains(name, value);
         let elements = |plan: &Plan| {
             let wanted = plan.element.restricted(present)?.enumerated(|name| axes.values(name));
-            Some((plan.rule, wanted.candidates()?))
+            Some((plan.rule, wanted.candidates()?.joined()))
         };
         let remaining: VecDeque<_> = plans.iter().filter_map(|plan| elements(plan)).collect();
         let seen = (remaining.len() > 1).then(HashSet::new);
@@ -195,7 +195,7 @@ impl Walk {
         let rule = *rule;
         let mut batch: Vec<String> = Vec::new();
         while batch.len() < LOOKUPS {
-            let Some(element) = elements.next().map(|key| key.values_joined()) else {
+            let Some(element) = elements.next() else {
                 self.remaining.pop_front();
                 break;
             };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::rule::LevelKey;
 use crate::key::Key;
+use crate::text::push_joined;
 use crate::types::{KeyType, wind};
 
 /// What a request wants of the keys of one level, in the order of the schema.
@@ -217,24 +218,70 @@ pub struct Candidates {
     next: Option<Vec<usize>>,
 }
 
-impl Iterator for Candidates {
-    type Item = Key;
+impl Candidates {
+    /// The [`Key::values_joined`] of each, for which every value is escaped once.
+    #[must_use]
+    pub fn joined(self) -> JoinedCandidates {
+        let escaped = |value: &String| {
+            let mut text = String::new();
+            push_joined(&mut text, value);
+            text
+        };
+        let lists = self.lists.iter().map(|(_, values)| values.as_slice().iter().map(escaped).collect());
+        JoinedCandidates { lists: lists.collect(), candidates: self }
+    }
 
-    fn next(&mut self) -> Option<Key> {
-        let next = self.next.as_mut()?;
-        let mut key = Key::new();
-        for ((level_key, values), index) in self.lists.iter().zip(next.iter()) {
-            let value = values.as_slice().get(*index).map_or("", String::as_str);
-            key.push_with(&level_key.kept, |text| text.push_str(value));
-        }
+    /// Goes on to the next.
+    fn turn(&mut self) {
+        let Some(next) = &mut self.next else { return };
         for ((_, values), index) in self.lists.iter().zip(next.iter_mut()).rev() {
             *index += 1;
             if *index < values.as_slice().len() {
-                return Some(key);
+                return;
             }
             *index = 0;
         }
         self.next = None;
+    }
+}
+
+impl Iterator for Candidates {
+    type Item = Key;
+
+    fn next(&mut self) -> Option<Key> {
+        let next = self.next.as_ref()?;
+        let mut key = Key::new();
+        for ((level_key, values), index) in self.lists.iter().zip(next) {
+            let value = values.as_slice().get(*index).map_or("", String::as_str);
+            key.push_with(&level_key.kept, |text| text.push_str(value));
+        }
+        self.turn();
         Some(key)
+    }
+}
+
+/// The values of the level keys that a filter can name, joined, one by one.
+#[derive(Clone, Debug)]
+pub struct JoinedCandidates {
+    candidates: Candidates,
+    /// The values of the candidates, escaped.
+    lists: Vec<Vec<String>>,
+}
+
+impl Iterator for JoinedCandidates {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        let next = self.candidates.next.as_ref()?;
+        let values = || self.lists.iter().zip(next).filter_map(|(list, index)| list.get(*index));
+        let mut joined = String::with_capacity(values().map(|value| value.len() + 1).sum());
+        for (number, value) in values().enumerate() {
+            if number > 0 {
+                joined.push(':');
+            }
+            joined.push_str(value);
+        }
+        self.candidates.turn();
+        Some(joined)
     }
 }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use crate::clock::Clock;
 use crate::error::SchemaError;
 
-pub use filter::{Candidates, LevelFilter, Values, Wanted};
+pub use filter::{Candidates, JoinedCandidates, LevelFilter, Values, Wanted};
 pub use plan::{Match, Plan};
 pub use rule::{Level, LevelKey, Presence, Rule, RuleId};
 pub use split::SplitKey;
