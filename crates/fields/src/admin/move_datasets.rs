@@ -12,7 +12,10 @@ use isotach_mars::Request;
 
 use crate::{
     CopyReport, Error, FieldStore, Result, Selection,
-    catalogue::{record::MoveMark, root::retry_refused},
+    catalogue::{
+        record::MoveMark,
+        root::{Changed, Entry},
+    },
     retrieve::buffers::Buffers,
 };
 
@@ -46,17 +49,16 @@ impl FieldStore {
         // After any failure, try to remove every mark.
         let mut ended = Ok(());
         for Taken { selection: Selection { root, entry, .. }, mark } in &taken {
-            let end = retry_refused(|| root.end_move(entry, *mark));
-            ended = ended.and(end.map_err(|error| (&entry.key, error)));
+            let end = || root.end_move(entry, *mark);
+            // The second end changes nothing if the first one counts.
+            let end = end().or_else(|first| end().map_err(|_| first));
+            ended = ended.and(end.map_err(|error| (entry, error)));
         }
-        let Err((dataset, error)) = ended else { return result };
-        let (what, source) = match result {
-            Ok(_) => ("has moved its fields", error),
-            Err(first) => ("failed", first),
-        };
-        let what = format!("a move of dataset {dataset} {what}, and its lock on archiving may stay");
-        let remedy = "`isotach unlock REQUEST --archive`";
-        Err(Error::NotEnded { what, source: Box::new(source), remedy })
+        let Err((entry, error)) = ended else { return result };
+        Err(match result {
+            Ok(_) => not_ended(entry, "has moved its fields", error),
+            Err(first) => not_ended(entry, "failed", first),
+        })
     }
 
     fn take_for_move(&self, request: &Request, taken: &mut Vec<Taken>) -> Result<()> {
@@ -65,9 +67,16 @@ impl FieldStore {
                 let what = format!("a move of dataset {}, which is an overlay", selection.entry.key);
                 return Err(Error::invalid(what, "a copy, which has what it shows, and then a wipe"));
             }
-            if let Some((mark, begun)) = selection.root.begin_move(&selection.entry)? {
-                taken.push(Taken { selection, mark });
-                begun?;
+            match selection.root.begin_move(&selection.entry)? {
+                None => {}
+                // The mark may be another move's, so this one does not remove it.
+                Some(Changed { is_certain: false, outcome: Err(error), .. }) => {
+                    return Err(not_ended(&selection.entry, "failed", error));
+                }
+                Some(Changed { record, outcome, .. }) => {
+                    taken.push(Taken { selection, mark: record.move_mark });
+                    outcome?;
+                }
             }
         }
         Ok(())
@@ -112,6 +121,12 @@ impl FieldStore {
         }
         Err(Error::CopyDiffers { what })
     }
+}
+
+/// The error of a move whose lock may stay.
+fn not_ended(entry: &Entry, what: &str, source: Error) -> Error {
+    let what = format!("a move of dataset {} {what}, and its lock on archiving may stay", entry.key);
+    Error::NotEnded { what, source: Box::new(source), remedy: "`isotach unlock REQUEST --archive`" }
 }
 
 /// A dataset under the move's mark.

@@ -11,7 +11,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use isotach_object::{Cell, ObjectId, Update};
+use isotach_object::{Cell, Error as ObjectError, ObjectId, Update};
 
 use crate::{
     Error, Location, Result, Selection,
@@ -81,7 +81,8 @@ struct Wipe<'w> {
 }
 
 impl Wipe<'_> {
-    /// Removes collocations one by one. An array that several have goes with the last of them.
+    /// Removes collocations one by one. An array that several name is destroyed with the last of them, and stays if a damaged
+    /// history may name it.
     fn remove_all(&self, chosen: &[PlannedCollocation]) -> Result<()> {
         let all = self.reader.collocations(self.inner)?;
         let shared = self.unless_damaged(|| shared_arrays(&self.reader, all.list.iter()))?;
@@ -99,7 +100,7 @@ impl Wipe<'_> {
     /// What is read of all histories. `None` if one is damaged: another collocation is wiped all the same.
     fn unless_damaged<T>(&self, read: impl FnMut() -> Result<T>) -> Result<Option<T>> {
         match self.inner.with_handles(read) {
-            Err(Error::Object(error)) if error.is_damage() => Ok(None),
+            Err(Error::Object(ObjectError::Corrupt { .. })) => Ok(None),
             read => read.map(Some),
         }
     }

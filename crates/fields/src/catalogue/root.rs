@@ -378,14 +378,12 @@ impl Root {
         Ok(None)
     }
 
-    /// Marks the dataset for a move, also if another move has it and does not wipe yet. Returns the mark, with the
-    /// outcome: after a failure the mark may be there. `None` if the dataset is gone.
-    pub(crate) fn begin_move(&self, entry: &Entry) -> Result<Option<(MoveMark, Result<()>)>> {
-        let begin = |now: &Entry| {
+    /// Marks the dataset for a move, also if another move has it and does not wipe yet. `None` if the dataset is gone.
+    pub(crate) fn begin_move(&self, entry: &Entry) -> Result<Option<Changed>> {
+        self.commit_record(entry, |now| {
             let moving = || Error::Moving { dataset: now.key.to_string() };
             Ok(now.record.with_mark(now.record.move_mark.next().ok_or_else(moving)?))
-        };
-        Ok(self.commit_record(entry, begin)?.map(|changed| (changed.record.move_mark, changed.outcome)))
+        })
     }
 
     /// Allows the move with this mark to wipe the dataset, if the mark is still there, and returns the move's new mark.

@@ -21,6 +21,8 @@ pub(crate) struct Script {
     pub(crate) updates: VecDeque<Option<Error>>,
     pub(crate) flushes: VecDeque<Option<Error>>,
     pub(crate) commits: VecDeque<Option<Error>>,
+    /// The answers of commits that count.
+    pub(crate) committed: VecDeque<Option<Error>>,
     pub(crate) lookups: VecDeque<Option<Error>>,
     pub(crate) reads: VecDeque<Option<Error>>,
     before_next: Vec<Interruption>,
@@ -237,7 +239,8 @@ impl Hooks for Scripted {
         self.count("commit");
         self.interrupt(Moment::Commit);
         self.next(|script| &mut script.commits)?;
-        inner.commit(transaction)
+        let epoch = inner.commit(transaction)?;
+        self.next(|script| &mut script.committed).map(|()| epoch)
     }
 
     fn stage<'c>(&'c self, inner: &'c dyn Container) -> Result<Box<dyn Staging + 'c>> {

@@ -230,29 +230,61 @@ fn a_wipe_that_a_repair_ended_takes_back_no_count_but_its_own() {
 }
 
 #[test]
-fn a_collocation_is_wiped_beside_a_damaged_history_of_another() {
+fn a_wipe_beside_a_damaged_history_destroys_no_array_that_it_may_name() {
     for is_apart in [false, true] {
         let store = Store::new(is_apart);
+        let shared = store.writer.store.locate(&field("0", "t")).unwrap().unwrap().location;
+        store.writer.store.index(&analysis("12"), &shared).unwrap();
+        store.writer.store.flush().unwrap();
         let dump = store.other.store.dump(&request("type=an")).unwrap().found;
         let [other] = &dump[0].collocations[..] else { panic!("{dump:?}") };
         store.wiper.script.lock().unwrap().damaged = Some(other.history);
         wipe(&store.wiper.store).unwrap();
         assert!(listed(&store.other.store, "type=fc").is_empty());
-        assert_eq!(listed(&store.other.store, "type=an").len(), 2);
-        assert_eq!(unended(&store.other.store), 0);
+        assert_eq!(listed(&store.other.store, "type=an").len(), 3);
         assert_all_readable(&store.other);
+        assert_eq!((unended(&store.other.store), unnamed(&store.other.store)), (0, 1));
     }
+}
+
+fn uncertain() -> Option<ObjectError> {
+    Some(ObjectError::Io { what: "append".to_owned(), source: "broken".into() })
 }
 
 #[test]
 fn a_wipe_whose_begin_is_uncertain_names_the_command_that_ends_it() {
-    let store = Store::new(false);
-    let uncertain = ObjectError::Io { what: "append".to_owned(), source: "broken".into() };
-    store.wiper.script.lock().unwrap().commits.push_back(Some(uncertain));
-    let error = wipe(&store.wiper.store).unwrap_err();
-    assert_eq!(error.code(), "io");
-    assert!(error.to_string().ends_with("`isotach repair --doit` ends it"), "{error}");
-    assert_eq!(listed(&store.other.store, "type=fc").len(), 2);
+    for counts in [false, true] {
+        let store = Store::new(false);
+        match &mut *store.wiper.script.lock().unwrap() {
+            script if counts => script.committed.push_back(uncertain()),
+            script => script.commits.push_back(uncertain()),
+        }
+        let error = wipe(&store.wiper.store).unwrap_err();
+        assert_eq!(error.code(), "io");
+        assert!(error.to_string().ends_with("`isotach repair --doit` ends it"), "{error}");
+        assert_eq!(listed(&store.other.store, "type=fc").len(), 2);
+        assert_eq!(unended(&store.other.store), u16::from(counts));
+        assert_eq!(repair(&store.other.store, true), u16::from(counts));
+        assert_eq!(unended(&store.other.store), 0);
+    }
+}
+
+#[test]
+fn a_move_whose_begin_is_uncertain_leaves_the_mark_and_names_the_command() {
+    for counts in [false, true] {
+        let (writer, mover, target) = three_handles();
+        match &mut *mover.script.lock().unwrap() {
+            script if counts => script.committed.push_back(uncertain()),
+            script => script.commits.push_back(uncertain()),
+        }
+        let error = mover.store.move_to(&target.store, &request("class=od,type=fc")).unwrap_err();
+        assert_eq!(error.code(), "io");
+        assert!(error.to_string().ends_with("`isotach unlock REQUEST --archive` ends it"), "{error}");
+        let is_moving = || writer.store.status(&request("class=od")).unwrap()[0].locks.is_moving();
+        assert_eq!(is_moving(), counts);
+        writer.store.control(&request("class=od"), false, &[isotach_fields::Action::Archive]).unwrap();
+        assert!(!is_moving());
+    }
 }
 
 /// A full disk: which commits and flushes find it full, after how many that succeed.
