@@ -3,6 +3,7 @@
 mod edit;
 mod error;
 mod find;
+mod kept;
 pub(crate) mod key;
 mod unknown;
 
