@@ -223,12 +223,13 @@ impl Container for DaosContainer {
         pipeline.or_fail(|pipeline| updates.iter().try_for_each(|update| pipeline.take(update, &self.space)))
     }
 
-    fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<()> {
+    fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<Option<u32>> {
         self.check_update(&Update::Write { cell: Cell::array(object), offset: 0, data })?;
         self.check_present()?;
         let mut pipeline = self.pipeline();
         pipeline.check(&self.space)?;
-        pipeline.or_fail(|pipeline| pipeline.take_new(object, data, &self.space))
+        pipeline.or_fail(|pipeline| pipeline.take_new(object, data, &self.space))?;
+        Ok(None)
     }
 
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {

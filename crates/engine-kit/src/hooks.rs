@@ -126,7 +126,7 @@ macro_rules! hooks {
 hooks! {
     fn allocate_ids(count: u64) -> Result<IdRange>;
     fn update(updates: &[Update<'_>]) -> Result<()>;
-    fn write_new(object: ObjectId, data: &[u8]) -> Result<()>;
+    fn write_new(object: ObjectId, data: &[u8]) -> Result<Option<u32>>;
     fn commit(transaction: &Transaction<'_>) -> Result<Epoch>;
     fn flush() -> Result<()>;
     fn epoch() -> Result<Epoch>;

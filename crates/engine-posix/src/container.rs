@@ -65,8 +65,10 @@ impl Container for PosixContainer {
         Ok(())
     }
 
-    fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<()> {
-        self.update(&[Update::Write { cell: Cell::array(object), offset: 0, data }])
+    fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<Option<u32>> {
+        let cell = Cell::array(object);
+        Update::Write { cell, offset: 0, data }.check_for(SCHEME, CAPABILITIES.redundancy)?;
+        self.write_array(&cell, data).map(Some)
     }
 
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {

@@ -7,11 +7,12 @@
 use std::sync::{Arc, PoisonError, TryLockError, atomic::Ordering};
 
 use isotach_engine_kit::random;
-use isotach_object::{Error, Label, Result};
+use isotach_object::{Cell, Error, Label, Result};
 
 use crate::{
+    format::extent::Sums,
     index::{chain, checkpoint, run::Run, state::State},
-    io::storage::Storage,
+    io::{data::DIRECT, storage::Storage},
     sync::{
         AtomicBool, AtomicU64, AtomicUsize, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
     },
@@ -73,6 +74,31 @@ impl PosixContainer {
         if let Ok(mut writer) = self.writer.try_lock() {
             writer.return_buffer(room);
         }
+    }
+
+    /// Takes a copy of the bytes of a new array, and returns their checksum. Threads write large arrays at the same time: the writer only
+    /// gives each its place.
+    pub(crate) fn write_array(&self, cell: &Cell<'_>, data: &[u8]) -> Result<u32> {
+        let log = &self.storage.log;
+        if data.len() < DIRECT {
+            let sum = self.writer().gather_new(cell, data, log)?;
+            self.gathered.store(true, Ordering::Release);
+            return Ok(sum);
+        }
+        let sums = Sums::of(data);
+        let place = self.writer().place(data.len() as u64, log)?;
+        if let Err(error) = place.write(self.storage.data.folder(), data) {
+            self.writer().free(&place);
+            return Err(error);
+        }
+        let extent = place.extent(sums);
+        let sum = extent.sum();
+        let begun = self.writer().gather_filled(cell, &place, extent, log)?;
+        self.gathered.store(true, Ordering::Release);
+        if let Some(begun) = begun {
+            begun.begin_sync();
+        }
+        Ok(sum)
     }
 
     /// Appends what this handle has gathered to the log, which makes it visible to everyone.

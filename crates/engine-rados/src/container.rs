@@ -117,12 +117,13 @@ impl Container for RadosContainer {
         pipeline.or_fail(|pipeline| updates.iter().try_for_each(|update| pipeline.take(update, &self.arrays)))
     }
 
-    fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<()> {
+    fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<Option<u32>> {
         let write = Update::Write { cell: Cell::array(object), offset: 0, data };
         write.check_for(SCHEME, CAPABILITIES.redundancy)?;
         let mut pipeline = self.pipeline();
         pipeline.check(&self.space)?;
-        pipeline.or_fail(|pipeline| pipeline.take_new(object, data, &self.arrays))
+        pipeline.or_fail(|pipeline| pipeline.take_new(object, data, &self.arrays))?;
+        Ok(None)
     }
 
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {

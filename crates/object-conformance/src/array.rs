@@ -4,6 +4,7 @@ use super::{
     bytes::noise,
     trial::{Place, Trial, array_id, assert_written, label, refused},
 };
+use isotach_engine_kit::checksum::crc32c;
 use isotach_object::{Array, ArrayRead, Cell, Update};
 
 fn whole(array: &Array<'_>) -> Vec<u8> {
@@ -287,7 +288,8 @@ pub fn new_arrays_are_written_as_others(trial: &Trial<'_>) {
     let place = trial.place();
     let contents: Vec<_> = [0, 1, 5000, 300_000, 1 << 20].map(|length| noise(length, length as usize)).into();
     for (id, data) in (1..).zip(&contents) {
-        place.container.write_new(array_id(id), data).unwrap();
+        let sum = place.container.write_new(array_id(id), data).unwrap();
+        assert_eq!(sum.unwrap_or(crc32c(data)), crc32c(data), "array {id}");
     }
     // A removed array is new again, and an array that is being written is changed.
     place.container.update(&[Update::Destroy { object: array_id(4) }]).unwrap();
@@ -310,7 +312,7 @@ pub fn write_new_of_an_existing_array_writes_it_or_refuses_whole(trial: &Trial<'
     let (old, new) = (noise(1, 400_000), noise(2, 300_000));
     place.array(1).write(0, &old).unwrap();
     place.container.flush().unwrap();
-    let outcome = place.container.write_new(array_id(1), &new).and_then(|()| place.container.flush());
+    let outcome = place.container.write_new(array_id(1), &new).and_then(|_| place.container.flush());
     let expected = match outcome {
         Ok(()) => [&new, &old[300_000..]].concat(),
         Err(error) => {

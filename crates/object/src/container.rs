@@ -59,12 +59,13 @@ pub trait Container: Debug + Send + Sync {
 
     /// Writes a new array from offset 0: no handle has written it before. Only this handle may write the array before its next
     /// flush, and later writes of this handle are applied after this one. Otherwise as [`Container::update`]. An engine that
-    /// knows that the array is new can save a copy of the bytes.
+    /// knows that the array is new can save a copy of the bytes. Returns the CRC-32C of `data` if the engine has computed it, so
+    /// that the caller need not.
     ///
     /// # Errors
     /// As `update`. If the array exists, the engine either writes it or refuses with `Conflict`, at the latest when it is
     /// flushed; the handle may be poisoned then.
-    fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<()>;
+    fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<Option<u32>>;
 
     /// Applies all updates of a transaction at one epoch, if all its preconditions hold there.
     ///

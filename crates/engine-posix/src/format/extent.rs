@@ -6,7 +6,7 @@
 
 use isotach_engine_kit::{
     bytes::{Put, Reader},
-    checksum::crc32c,
+    checksum::{combined, crc32c},
 };
 use sha2::{Digest as _, Sha256};
 
@@ -67,6 +67,17 @@ fn chunks(length: u64) -> u64 {
 }
 
 impl Extent {
+    /// The checksum of all its bytes.
+    pub(crate) fn sum(&self) -> u32 {
+        let (first, others) = self.sums.as_slice().split_first().unwrap_or((&0, &[]));
+        let mut left = self.length.saturating_sub(CHUNK);
+        others.iter().fold(*first, |sum, next| {
+            let length = left.min(CHUNK);
+            left -= length;
+            combined(sum, *next, length)
+        })
+    }
+
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         out.put_u64(self.file);
         out.put_u64(self.position);
@@ -124,6 +135,7 @@ mod tests {
             let data = vec![7u8; length as usize];
             let extent = Extent { file: 3, position: 9, length, sums: Sums::of(&data) };
             assert_eq!(extent.sums.as_slice().len() as u64, chunks(length));
+            assert_eq!(extent.sum(), crc32c(&data));
             let mut bytes = Vec::new();
             extent.encode(&mut bytes);
             let mut reader = Reader(&bytes);

@@ -4,9 +4,9 @@
 //!
 //! What must stay true: bytes that a frame of the log refers to, or may refer to, never change, and their file never ends before them,
 //! because readers map them ([`crate::io::map`]). A file is truncated in one place: after a failed write, to where that write began
-//! ([`DataWriter`]). Everything that frames refer to is before that: an extent is written out before its frame is appended, and the end
-//! moves back ([`DataWriter::rewind`]) only over extents of a frame that was not appended. If that is unknown, the handle writes no more. A
-//! purge removes whole files and truncates none.
+//! ([`Current::free`]), and only if nothing was placed behind it. Everything that frames refer to is before that: an extent is written out
+//! before its frame is appended, and the end moves back ([`DataWriter::rewind`]) only over extents of a frame that was not appended. If that
+//! is unknown, the handle writes no more. A purge removes whole files and truncates none.
 
 use std::{
     collections::HashMap,
@@ -28,7 +28,12 @@ use crate::{
 /// The folder of a container's data files.
 pub(crate) const FOLDER: &str = "data";
 /// Writes of this size and more go straight to the file. Smaller ones are gathered.
-const DIRECT: usize = 128 * 1024;
+pub(crate) const DIRECT: usize = 128 * 1024;
+/// Extents begin at multiples of this: copies by the processor are slow between some places in two cache lines (`isotach bench alignment`),
+/// and buffers begin at such multiples, too.
+const ALIGNMENT: u64 = 64;
+/// Extents of less than this begin anywhere, since the space before them would count.
+const ALIGNED_MIN: u64 = 4096;
 /// Gathered bytes are written when there are this many.
 const GATHER: usize = 1 << 20;
 /// The device starts on bytes that will be synced once there are this many. It works while more are gathered, and the sync waits only for
@@ -43,10 +48,8 @@ const ROLL_MIN: u64 = 1 << 20;
 const CREATE_TRIES: usize = 20;
 /// Files kept open for reading, per handle.
 const OPEN_MAX: usize = 64;
-/// Bytes that are read before they are checked, while they are still in the processor's cache.
-const STEP: u64 = 4 * CHUNK;
-/// Bytes that are read in one call while verifying: the device is busier than the processor.
-const VERIFY_STEP: u64 = 16 * CHUNK;
+/// Bytes that are read in one call before they are checked, while they are still in the processor's cache.
+const STEP: u64 = 16 * CHUNK;
 
 pub(crate) fn file_name(number: u64) -> String {
     format!("{number:016x}")
@@ -105,21 +108,68 @@ impl Current {
     /// Writes at the end. After a failure the end has not moved, and the space of what was written past it is freed.
     fn write(&mut self, folder: &Directory, data: &[u8]) -> Result<()> {
         self.unsynced = true;
-        if let Err(error) = self.file.write_all_at(data, self.written) {
-            let _ = self.file.set_length(self.written);
-            return Err(folder.failed("write", &file_name(self.number), error));
-        }
-        self.written += data.len() as u64;
-        Ok(())
+        let place = self.place_at(self.written, data.len() as u64);
+        place.write(folder, data).inspect_err(|_| self.free(&place))
     }
 
-    /// Lets the device start on what is written, once that is worth a call.
-    fn begin_sync(&mut self) {
-        let length = self.written.saturating_sub(self.begun);
-        if length >= BEGIN_SYNC {
-            self.file.begin_sync(self.begun, length);
-            self.begun = self.written;
+    /// Takes `length` bytes from `position` on, where nothing is gathered and which is not before the end.
+    fn place_at(&mut self, position: u64, length: u64) -> Place {
+        let (file, number, from) = (Arc::clone(&self.file), self.number, self.written);
+        self.written = position + length;
+        Place { file, number, from, position, length }
+    }
+
+    /// Frees the space of a failed write: the end moves back to it, unless something was placed behind it meanwhile.
+    fn free(&mut self, place: &Place) {
+        if self.written == place.end() && self.gathered.is_empty() {
+            let _ = self.file.set_length(place.from);
+            self.written = place.from;
+            self.begun = self.begun.min(place.from);
+        } else {
+            let _ = self.file.punch(place.position, place.length);
         }
+    }
+
+    /// What the device may start on, once that is worth a call.
+    fn begin_sync(&mut self) -> Option<Place> {
+        let (from, length) = (self.begun, self.written.saturating_sub(self.begun));
+        (length >= BEGIN_SYNC).then(|| {
+            self.begun = self.written;
+            Place { file: Arc::clone(&self.file), number: self.number, from, position: from, length }
+        })
+    }
+}
+
+/// A part of a data file.
+#[derive(Debug)]
+pub(crate) struct Place {
+    file: Arc<dyn File>,
+    number: u64,
+    /// The end of the file before it, where its alignment begins.
+    from: u64,
+    position: u64,
+    length: u64,
+}
+
+impl Place {
+    fn end(&self) -> u64 {
+        self.position + self.length
+    }
+
+    /// Fills it.
+    pub(crate) fn write(&self, folder: &Directory, data: &[u8]) -> Result<()> {
+        let outcome = self.file.write_all_at(data, self.position);
+        outcome.map_err(|error| folder.failed("write", &file_name(self.number), error))
+    }
+
+    /// Lets the device start on its bytes.
+    pub(crate) fn begin_sync(&self) {
+        self.file.begin_sync(self.position, self.length);
+    }
+
+    /// The extent in it.
+    pub(crate) fn extent(&self, sums: Sums) -> Extent {
+        Extent { file: self.number, position: self.position, length: self.length, sums }
     }
 }
 
@@ -164,26 +214,62 @@ impl DataWriter {
 
     /// Takes a copy of `data`. Returns where it is or will be.
     pub(crate) fn append(&mut self, data: &[u8]) -> Result<Extent> {
+        if data.len() >= DIRECT {
+            let place = self.place(data.len() as u64)?;
+            if let Err(error) = place.write(&self.folder, data) {
+                self.free(&place);
+                return Err(error);
+            }
+            if let Some(begun) = self.filled(&place) {
+                begun.begin_sync();
+            }
+            return Ok(place.extent(Sums::of(data)));
+        }
         let (folder, sync) = (Arc::clone(&self.folder), self.sync);
         let current = self.current()?;
-        if data.len() >= DIRECT || current.gathered.len() + data.len() > GATHER {
+        if current.gathered.len() + data.len() > GATHER {
             current.write_gathered(&folder)?;
         }
-        let extent = Extent {
-            file: current.number,
-            position: current.written + current.gathered.len() as u64,
-            length: data.len() as u64,
-            sums: Sums::of(data),
-        };
-        if data.len() >= DIRECT {
-            current.write(&folder, data)?;
-        } else {
-            current.gathered.extend_from_slice(data);
+        let end = current.written + current.gathered.len() as u64;
+        let position = aligned(end, data.len() as u64);
+        current.gathered.resize(current.gathered.len() + (position - end) as usize, 0);
+        current.gathered.extend_from_slice(data);
+        if let Some(begun) = current.begin_sync().filter(|_| sync) {
+            begun.begin_sync();
         }
-        if sync {
-            current.begin_sync();
+        Ok(Extent { file: current.number, position, length: data.len() as u64, sums: Sums::of(data) })
+    }
+
+    /// A place for `length` bytes, which another thread may fill while this writer goes on. The caller passes it to [`filled`](Self::filled)
+    /// or [`free`](Self::free).
+    pub(crate) fn place(&mut self, length: u64) -> Result<Place> {
+        let folder = Arc::clone(&self.folder);
+        let current = self.current()?;
+        current.write_gathered(&folder)?;
+        Ok(current.place_at(aligned(current.written, length), length))
+    }
+
+    /// Notes that a place is filled: the next sync is of its file, too, and until everything that refers to it is in the log the file stays
+    /// locked. Returns what the device should start on.
+    pub(crate) fn filled(&mut self, place: &Place) -> Option<Place> {
+        match self.current.as_mut().filter(|current| current.number == place.number) {
+            Some(current) => {
+                current.unsynced = true;
+                current.begin_sync().filter(|_| self.sync)
+            }
+            None => {
+                self.rolled.push(Arc::clone(&place.file));
+                self.held.push(Arc::clone(&place.file));
+                None
+            }
         }
-        Ok(extent)
+    }
+
+    /// Gives a place back that could not be filled.
+    pub(crate) fn free(&mut self, place: &Place) {
+        if let Some(current) = self.current.as_mut().filter(|current| current.number == place.number) {
+            current.free(place);
+        }
     }
 
     /// The present end, for [`rewind`](Self::rewind).
@@ -252,6 +338,11 @@ impl DataWriter {
         }
         Ok(())
     }
+}
+
+/// The first position from `end` on where an extent of this length may begin.
+fn aligned(end: u64, length: u64) -> u64 {
+    if length < ALIGNED_MIN { end } else { end.next_multiple_of(ALIGNMENT) }
 }
 
 /// The limit of a file that is begun now. A disk that does not report its free space counts as large.
@@ -449,7 +540,7 @@ impl DataReader {
         let mut at = part.skip - part.skip % CHUNK;
         let end = (part.skip + part.length).next_multiple_of(CHUNK).min(extent.length);
         while at < end {
-            let stop = end.min(at + VERIFY_STEP);
+            let stop = end.min(at + STEP);
             buffer.resize((stop - at) as usize, 0);
             self.read_raw(&*file, extent, at, buffer)?;
             was_read(stop - at);

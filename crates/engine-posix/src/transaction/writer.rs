@@ -14,13 +14,13 @@ use isotach_object::{Cell, Error, IdRange, Result, Transaction, Update};
 use crate::{
     capability::SCHEME,
     format::{
-        extent,
+        extent::{self, Extent},
         frame::{self, FRAME_MAX, FRAME_MIN, Origin},
         record::{self, CellChange, INLINE_MAX, Stored},
     },
     io::{
         boot,
-        data::{DataWriter, Mark},
+        data::{DataWriter, Mark, Place},
         directory::Directory,
         disk::may_open_no_more,
         flush_notes::{self, NoteWriter},
@@ -132,14 +132,62 @@ impl Writer {
 
     /// Takes a copy of blind updates.
     pub(crate) fn gather(&mut self, updates: &[Update<'_>], log: &Log) -> Result<()> {
-        self.check_usable()?;
-        log.check_writable()?;
-        self.written = true;
+        self.begin(log)?;
         let mut before = (self.frame.len(), self.data.mark());
         self.gather_after(&mut before, updates, log).inspect_err(|_| {
             self.frame.truncate(before.0);
             self.data.rewind(before.1);
         })
+    }
+
+    fn begin(&mut self, log: &Log) -> Result<()> {
+        self.check_usable()?;
+        log.check_writable()?;
+        self.written = true;
+        Ok(())
+    }
+
+    /// Takes a copy of a new array of less than [`DIRECT`](crate::io::data::DIRECT) bytes, and returns its checksum.
+    pub(crate) fn gather_new(&mut self, cell: &Cell<'_>, data: &[u8], log: &Log) -> Result<u32> {
+        self.begin(log)?;
+        let before = (self.frame.len(), self.data.mark());
+        let gathered = self.data.append(data).and_then(|extent| {
+            let sum = extent.sum();
+            record::encode_change(&mut self.frame, cell, &CellChange::Write { offset: 0, extent });
+            self.publish_if_full(log).map(|()| sum)
+        });
+        gathered.inspect_err(|_| {
+            self.frame.truncate(before.0);
+            self.data.rewind(before.1);
+        })
+    }
+
+    /// A place for the bytes of an array, which the caller fills without this writer; see [`gather_filled`](Self::gather_filled).
+    pub(crate) fn place(&mut self, length: u64, log: &Log) -> Result<Place> {
+        self.begin(log)?;
+        self.data.place(length)
+    }
+
+    /// Gathers the bytes of a new array that the caller has written to `place`. Returns what the device should start on.
+    pub(crate) fn gather_filled(
+        &mut self,
+        cell: &Cell<'_>,
+        place: &Place,
+        extent: Extent,
+        log: &Log,
+    ) -> Result<Option<Place>> {
+        // An earlier failure of another thread may have ended this handle.
+        self.check_usable()?;
+        let before = self.frame.len();
+        record::encode_change(&mut self.frame, cell, &CellChange::Write { offset: 0, extent });
+        let begun = self.data.filled(place);
+        self.publish_if_full(log).inspect_err(|_| self.frame.truncate(before))?;
+        Ok(begun)
+    }
+
+    /// Gives a place back that could not be filled.
+    pub(crate) fn free(&mut self, place: &Place) {
+        self.data.free(place);
     }
 
     /// Gathers updates. `before` stays the end of the frame and of the data to which a failure goes back.
@@ -152,6 +200,10 @@ impl Writer {
             }
             encode(update, &mut self.frame, &mut self.data)?;
         }
+        self.publish_if_full(log)
+    }
+
+    fn publish_if_full(&mut self, log: &Log) -> Result<()> {
         if self.frame.len() < PUBLISH_AT {
             return Ok(());
         }

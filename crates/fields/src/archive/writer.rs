@@ -178,8 +178,8 @@ impl DatasetWriter {
     ) -> Result<()> {
         // The id comes from a range that only this writer has.
         let stored = self.dataset.store.write_new(object, data);
-        stored.map_err(|source| Error::of_field(&split.whole(), source))?;
-        encode_own(object, data.len() as u64, crc32c(data), now_us(), record);
+        let sum = stored.map_err(|source| Error::of_field(&split.whole(), source))?;
+        encode_own(object, data.len() as u64, sum.unwrap_or_else(|| crc32c(data)), now_us(), record);
         Ok(())
     }
 

@@ -13,9 +13,12 @@ use isotach_object::{
 };
 
 use crate::{
-    Action, Error, FieldStore, Location, Result,
+    Action, Error, FieldBytes, FieldStore, Location, Result,
     catalogue::location::{ContainerUri, Place},
-    retrieve::{buffers::Buffers, inspect::Inspected},
+    retrieve::{
+        buffers::{Buffer, Buffers},
+        inspect::Inspected,
+    },
     store::Inner,
 };
 
@@ -30,10 +33,10 @@ impl FieldStore {
     ///
     /// # Errors
     /// [`Error::Corrupt`] when bytes are missing or fail their checksum; what the engine reports.
-    pub fn read(&self, location: &Location) -> Result<Vec<u8>> {
+    pub fn read(&self, location: &Location) -> Result<FieldBytes> {
         self.inner.check_readable(location)?;
         let field = Inspected { key: Key::new(), location: location.clone() };
-        self.inner.read_field(&field)
+        self.inner.read_field(&field).map(Into::into)
     }
 }
 
@@ -62,19 +65,19 @@ impl Inner {
     }
 
     /// The bytes of a field.
-    pub(crate) fn read_field(&self, field: &Inspected) -> Result<Vec<u8>> {
+    pub(crate) fn read_field(&self, field: &Inspected) -> Result<Buffer> {
         let mut bytes = self.read_fields(std::slice::from_ref(field), &Buffers::default())?;
         Ok(bytes.pop().unwrap_or_default())
     }
 
     /// The bytes of several fields, in their order, in buffers of `buffers`.
-    pub(crate) fn read_fields(&self, fields: &[Inspected], buffers: &Buffers) -> Result<Vec<Vec<u8>>> {
-        let mut filled: Vec<Vec<u8>> = Vec::with_capacity(fields.len());
+    pub(crate) fn read_fields(&self, fields: &[Inspected], buffers: &Buffers) -> Result<Vec<Buffer>> {
+        let mut filled: Vec<Buffer> = Vec::with_capacity(fields.len());
         for field in fields {
             filled.push(buffers.take(self.length_of(field)?));
         }
         let mut slices: Vec<Wanted<'_>> =
-            fields.iter().zip(filled.iter_mut().map(Vec::as_mut_slice)).collect();
+            fields.iter().zip(filled.iter_mut().map(|buffer| &mut **buffer)).collect();
         let mut groups: Vec<(Arc<ContainerUri>, Vec<Wanted<'_>>)> = Vec::new();
         for (field, buffer) in slices.drain(..) {
             match &field.location.place {
@@ -94,7 +97,7 @@ impl Inner {
         for (field, bytes) in fields.iter().zip(&mut filled) {
             if field.location.relabel.is_some() {
                 let (key, relabel) = (&field.key, field.location.relabel.as_ref());
-                *bytes = self.relabelled(key, relabel, std::mem::take(bytes))?;
+                *bytes = self.relabelled(key, relabel, std::mem::take(bytes).into_vec())?.into();
             }
         }
         Ok(filled)
@@ -136,7 +139,7 @@ impl Inner {
                 return self.with_handles(|| lend_object(lent, &field, *object));
             }
         }
-        self.read_field(&field).map(Into::into)
+        self.read_field(&field).map(|bytes| bytes.into_vec().into())
     }
 
     /// The number of reads that may be pending at this location; 0 for blocking reads.
@@ -159,17 +162,17 @@ impl Inner {
         else {
             return Err(corrupt(field, "its location, which is no object".to_owned()));
         };
-        let buffer = buffers.take(self.length_of(field)?);
+        let buffer = buffers.take(self.length_of(field)?).into_vec();
         let open = self.container(container)?;
         let begun = open.pending_reads()?.begin_read(Cell::array(object), field.location.offset, buffer);
         begun.map_err(|source| Error::of_field(&field.key, source))
     }
 
     /// Waits for a pending read.
-    pub(crate) fn end_read(&self, field: &Inspected, read: Result<Box<dyn PendingRead>>) -> Result<Vec<u8>> {
+    pub(crate) fn end_read(&self, field: &Inspected, read: Result<Box<dyn PendingRead>>) -> Result<Buffer> {
         let bytes = read?.wait().map_err(|source| Error::of_field(&field.key, source))?;
         check_length(field, bytes.len())?;
-        Ok(bytes)
+        Ok(bytes.into())
     }
 
     /// The container that a location names.

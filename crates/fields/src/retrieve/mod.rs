@@ -1,5 +1,6 @@
 //! Retrieving: reads the fields that a request names, or one field.
 
+mod ahead;
 pub(crate) mod axes;
 pub(crate) mod buffers;
 pub(crate) mod bytes;
@@ -15,7 +16,7 @@ use crate::{
     FieldBytes, FieldStore, Location, Result,
     catalogue::layout::{push_collocation_text, push_named_text},
     catalogue::locks::Action,
-    retrieve::{inspect::Inspected, retrieval::Retrieval},
+    retrieve::{buffers::Buffer, inspect::Inspected, retrieval::Retrieval},
     store::Inner,
 };
 
@@ -32,8 +33,8 @@ pub struct Field {
 
 impl FieldStore {
     /// The fields that a request names, in the request's order (see [`FieldStore::inspect`]), read as the iterator
-    /// advances: at most 8 fields or 1 MiB ahead, or one larger field. On an engine with pending reads, up to its depth
-    /// and 64 MiB are read while the caller processes fields. A field that a plain flush replaces before it is read may
+    /// advances: at most 8 fields or 1 MiB ahead. While the caller processes fields, threads read up to 5 fields of 256 KiB
+    /// and more ahead, and an engine with pending reads up to its depth, together at most 64 MiB. A field that a plain flush replaces before it is read may
     /// come in its old or its new state. Of a transaction all or nothing comes.
     ///
     /// # Errors
@@ -49,11 +50,12 @@ impl FieldStore {
     ///
     /// # Errors
     /// As [`FieldStore::retrieve`]; [`crate::Error::Key`] or [`crate::Error::Request`] for a key that does not fit.
-    pub fn retrieve_one(&self, key: &Key) -> Result<Option<Vec<u8>>> {
-        self.read_found(key, |field| self.inner.read_field(field))
+    pub fn retrieve_one(&self, key: &Key) -> Result<Option<FieldBytes>> {
+        self.read_found(key, |field| self.inner.read_field(field).map(Into::into))
     }
 
-    /// As [`FieldStore::retrieve_one`], into the front of the caller's buffer; returns the field's length.
+    /// As [`FieldStore::retrieve_one`], into the front of the caller's buffer; returns the field's length. A buffer that
+    /// begins at a multiple of 64 bytes is filled fastest.
     ///
     /// # Errors
     /// As [`FieldStore::retrieve_one`]; [`crate::Error::Invalid`] when the buffer is too small.
@@ -98,7 +100,7 @@ impl FieldStore {
 
     /// Reads a field alone. If it cannot be read at its location, it may have been replaced or wiped: then it is read
     /// at its new location, or does not exist any more.
-    pub(crate) fn read_again(&self, field: Inspected) -> Result<Option<(Inspected, Vec<u8>)>> {
+    pub(crate) fn read_again(&self, field: Inspected) -> Result<Option<(Inspected, Buffer)>> {
         self.read_where_it_is(field, &mut |field| self.inner.read_field(field))
     }
 

@@ -12,7 +12,8 @@ use crate::{
     Error, FieldStore, Result,
     retrieve::{
         Field,
-        buffers::Buffers,
+        ahead::{AheadRead, ReadAhead},
+        buffers::{Buffer, Buffers},
         inspect::{Inspected, Inspection, Missing},
     },
 };
@@ -37,10 +38,21 @@ pub struct Retrieval {
     has_yielded: bool,
     store: FieldStore,
     ahead: VecDeque<Coming>,
-    /// A field that was found and is not ahead yet, with the number of reads that may be pending where it is; or the
-    /// error in its place.
-    next: Option<Result<(Inspected, usize)>>,
+    /// A field that was found and is not ahead yet, and how it is read; or the error in its place.
+    next: Option<Result<(Inspected, Way)>>,
     buffers: Buffers,
+    threads: ReadAhead,
+}
+
+/// How a field is read, with the number of such reads that are begun ahead.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    /// By the engine, while the caller does something else.
+    Pending(usize),
+    /// On another thread.
+    OnThread(usize),
+    /// When it is needed, together with those behind it.
+    Blocking,
 }
 
 /// An item of `ahead`.
@@ -49,6 +61,8 @@ enum Coming {
     Read(Result<Field>),
     /// A field whose read is pending, or the error of starting it.
     UnderWay(Inspected, Result<Box<dyn PendingRead>>),
+    /// A field that a thread reads.
+    OnThread(Arc<AheadRead>),
     /// A field to be read by a blocking read.
     Found(Inspected),
 }
@@ -64,7 +78,9 @@ enum Alone {
 
 impl Retrieval {
     pub(crate) fn new(store: FieldStore, request: Request) -> Result<Self> {
+        let buffers = Buffers::default();
         Ok(Self {
+            threads: ReadAhead::new(&store.inner, &buffers),
             inspection: store.inspect(&request)?,
             request,
             restarts: 0,
@@ -72,7 +88,7 @@ impl Retrieval {
             store,
             ahead: VecDeque::new(),
             next: None,
-            buffers: Buffers::default(),
+            buffers,
         })
     }
 
@@ -81,22 +97,29 @@ impl Retrieval {
         self.inspection.missing()
     }
 
+    fn way_of(&self, field: &Inspected) -> Way {
+        match (self.store.inner.reads_ahead(&field.location), self.threads.depth(field)) {
+            (0, 0) => Way::Blocking,
+            (0, depth) => Way::OnThread(depth),
+            (depth, _) => Way::Pending(depth),
+        }
+    }
+
     /// Takes the next found field, if `ahead` has space for it.
-    fn next_that_fits(&mut self) -> Option<(Inspected, usize)> {
+    fn next_that_fits(&mut self) -> Option<(Inspected, Way)> {
         if self.next.is_none() {
-            let inner = &self.store.inner;
             let next = self.inspection.next()?;
             self.next = Some(next.map(|field| {
-                let depth = inner.reads_ahead(&field.location);
-                (field, depth)
+                let way = self.way_of(&field);
+                (field, way)
             }));
         }
-        let Some(Ok((field, depth))) = &self.next else { return None };
+        let Some(Ok((field, way))) = &self.next else { return None };
         let bytes: u64 = self.ahead.iter().map(Coming::bytes).sum();
-        let fits = match depth {
-            0 => self.ahead.len() < BATCH_MAX,
-            _ => {
-                self.ahead.len() < *depth && bytes.saturating_add(field.location.length) <= PENDING_BYTES_MAX
+        let fits = match *way {
+            Way::Blocking => self.ahead.len() < BATCH_MAX,
+            Way::Pending(depth) | Way::OnThread(depth) => {
+                self.ahead.len() < depth && bytes.saturating_add(field.location.length) <= PENDING_BYTES_MAX
             }
         };
         match fits || self.ahead.is_empty() {
@@ -107,10 +130,11 @@ impl Retrieval {
 
     /// Finds fields while `ahead` has space, and starts the reads that need not block.
     fn look_ahead(&mut self) {
-        while let Some((field, depth)) = self.next_that_fits() {
-            self.ahead.push_back(match depth {
-                0 => Coming::Found(field),
-                _ => {
+        while let Some((field, way)) = self.next_that_fits() {
+            self.ahead.push_back(match way {
+                Way::Blocking => Coming::Found(field),
+                Way::OnThread(_) => Coming::OnThread(self.threads.begin(field, self.ahead.is_empty())),
+                Way::Pending(_) => {
                     let read = self.store.inner.begin_read(&field, &self.buffers);
                     Coming::UnderWay(field, read)
                 }
@@ -154,6 +178,18 @@ impl Retrieval {
             }
         }
         read
+    }
+
+    /// The field of a read that was begun ahead. A failed read is repeated, because the field may be elsewhere now. None if it is gone, or
+    /// if the retrieval has restarted.
+    fn finish(&mut self, field: Inspected, read: Result<Buffer>) -> Option<Result<Field>> {
+        match read {
+            Ok(bytes) => Some(Ok(self.buffers.field(field, bytes))),
+            Err(_) => match self.read_alone(field) {
+                Alone::Field(field) => Some(field),
+                Alone::Gone | Alone::BeganAgain => None,
+            },
+        }
     }
 
     fn read_alone(&mut self, field: Inspected) -> Alone {
@@ -204,6 +240,7 @@ impl Coming {
         match self {
             Self::Read(Ok(field)) => field.location.length,
             Self::UnderWay(field, _) => field.location.length,
+            Self::OnThread(read) => read.field.location.length,
             Self::Read(Err(_)) | Self::Found(_) => 0,
         }
     }
@@ -211,7 +248,7 @@ impl Coming {
 
 impl Buffers {
     /// A field with its bytes, in a buffer of this pool.
-    fn field(&self, Inspected { key, location }: Inspected, bytes: Vec<u8>) -> Field {
+    fn field(&self, Inspected { key, location }: Inspected, bytes: Buffer) -> Field {
         Field { key, location, bytes: self.lend(bytes) }
     }
 }
@@ -225,13 +262,18 @@ impl Iterator for Retrieval {
             match self.ahead.pop_front() {
                 Some(Coming::Read(field)) => break field,
                 Some(Coming::Found(field)) => self.read_together(field),
-                Some(Coming::UnderWay(field, read)) => match self.store.inner.end_read(&field, read) {
-                    Ok(bytes) => break Ok(self.buffers.field(field, bytes)),
-                    Err(_) => match self.read_alone(field) {
-                        Alone::Field(field) => break field,
-                        Alone::Gone | Alone::BeganAgain => {}
-                    },
-                },
+                Some(Coming::UnderWay(field, read)) => {
+                    let read = self.store.inner.end_read(&field, read);
+                    if let Some(field) = self.finish(field, read) {
+                        break field;
+                    }
+                }
+                Some(Coming::OnThread(read)) => {
+                    let bytes = self.threads.end(&read);
+                    if let Some(field) = self.finish(read.field.clone(), bytes) {
+                        break field;
+                    }
+                }
                 // Fields that were found before a failure were returned before it.
                 None => break Err(self.next.take()?.err()?),
             }

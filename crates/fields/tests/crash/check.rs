@@ -51,7 +51,7 @@ fn shown(store: &FieldStore) -> Shown {
     let mut shown = Shown::new();
     for listed in store.list(&"".parse().unwrap(), ListOptions::default()).unwrap() {
         let listed = listed.unwrap();
-        let bytes: Arc<[u8]> = store.read(listed.location()).unwrap().into();
+        let bytes: Arc<[u8]> = store.read(listed.location()).unwrap()[..].into();
         assert_eq!(store.retrieve_one(&listed.key()).unwrap().as_deref(), Some(&*bytes));
         shown.entry(listed.dataset().to_string()).or_default().insert(listed.key().to_string(), bytes);
     }

@@ -231,8 +231,9 @@ impl Hooks for Scripted {
         inner.update(updates)
     }
 
-    fn write_new(&self, inner: &dyn Container, object: ObjectId, data: &[u8]) -> Result<()> {
-        self.update(inner, &[Update::Write { cell: Cell::array(object), offset: 0, data }])
+    fn write_new(&self, inner: &dyn Container, object: ObjectId, data: &[u8]) -> Result<Option<u32>> {
+        self.update(inner, &[Update::Write { cell: Cell::array(object), offset: 0, data }])?;
+        Ok(None)
     }
 
     fn commit(&self, inner: &dyn Container, transaction: &Transaction<'_>) -> Result<Epoch> {

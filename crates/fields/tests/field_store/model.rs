@@ -99,7 +99,10 @@ fn run(layout: &Layout, steps: &[Step]) {
 fn compare(reader: &FieldStore, reading: &Step, model: &Model) {
     match reading {
         Step::Retrieve(name) => {
-            assert_eq!(reader.retrieve_one(&key(*name)).unwrap().as_ref(), model.visible.get(name));
+            assert_eq!(
+                reader.retrieve_one(&key(*name)).unwrap().map(Vec::from).as_ref(),
+                model.visible.get(name)
+            );
         }
         Step::RetrieveMany(class, kind) => {
             let changes = format!("{},step=0/6/12,param=130/131", text(Some(*class), Some(*kind), None));
@@ -120,7 +123,7 @@ fn compare(reader: &FieldStore, reading: &Step, model: &Model) {
             let listing = reader.list(&request(&text(*class, *kind, *step)), ListOptions::default()).unwrap();
             let found: BTreeMap<String, Vec<u8>> = listing
                 .map(|listed| listed.unwrap())
-                .map(|listed| (listed.key().to_string(), reader.read(listed.location()).unwrap()))
+                .map(|listed| (listed.key().to_string(), reader.read(listed.location()).unwrap().into_vec()))
                 .collect();
             let wanted = |name: &Name| {
                 class.is_none_or(|class| class == name.0)

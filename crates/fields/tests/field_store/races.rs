@@ -48,7 +48,7 @@ fn assert_wiped(result: Result<()>, fields: u64) {
 
 /// The bytes of step 6.
 fn six(player: &ScriptedStore) -> Option<Vec<u8>> {
-    player.store.retrieve_one(&field("6", "t")).unwrap()
+    player.store.retrieve_one(&field("6", "t")).unwrap().map(Vec::from)
 }
 
 /// That whatever is listed can be read.
@@ -353,7 +353,7 @@ fn the_next_flush_puts_an_unsent_field_though_its_collocation_is_wiped() {
 
 /// The bytes of step 0.
 fn zero(player: &ScriptedStore) -> Vec<u8> {
-    player.store.retrieve_one(&field("0", "t")).unwrap().unwrap()
+    player.store.retrieve_one(&field("0", "t")).unwrap().unwrap().into_vec()
 }
 
 /// A writer whose flush of step 0 has failed once it could be seen, so that what was there before is replaced.

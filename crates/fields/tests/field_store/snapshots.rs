@@ -25,7 +25,8 @@ fn filled(layout: &Layout) -> FieldStore {
 /// Every field of a request, by its bytes.
 fn bytes(store: &FieldStore, text: &str) -> Vec<Vec<u8>> {
     let listing = store.list(&request(text), ListOptions::default()).unwrap();
-    let mut all: Vec<_> = listing.map(|field| store.read(field.unwrap().location()).unwrap()).collect();
+    let mut all: Vec<_> =
+        listing.map(|field| store.read(field.unwrap().location()).unwrap().into_vec()).collect();
     all.sort();
     all
 }

@@ -111,7 +111,7 @@ fn fields_flushed_during_repeated_moves_are_in_one_of_the_stores() {
         let flushed = beside(&writers(&layout), &layout, &[&mover, &mover]);
         let source = layout.store();
         for (key, bytes) in &flushed {
-            let found = [&source, &target].map(|store| store.retrieve_one(key).unwrap());
+            let found = [&source, &target].map(|store| store.retrieve_one(key).unwrap().map(Vec::from));
             let found = found.into_iter().flatten().next();
             assert_eq!(found.as_ref(), Some(bytes), "{key} on {}", layout.name);
         }

@@ -6,7 +6,7 @@ use isotach_mars::Key;
 use crate::layouts::{Layout, archive, bytes_of, field, listed, request_like, with};
 
 fn one(store: &FieldStore, step: &str) -> Option<Vec<u8>> {
-    store.retrieve_one(&field(step, "130")).unwrap()
+    store.retrieve_one(&field(step, "130")).unwrap().map(Vec::from)
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn the_old_field_is_seen_until_the_new_one_is_flushed_and_the_newest_wins() {
         let all = reader.list(&request, ListOptions { duplicates: true }).unwrap();
         let mut all: Vec<(bool, Vec<u8>)> = all
             .map(|listed| listed.unwrap())
-            .map(|listed| (listed.is_replaced(), reader.read(listed.location()).unwrap()))
+            .map(|listed| (listed.is_replaced(), reader.read(listed.location()).unwrap().into_vec()))
             .collect();
         all.sort();
         let old = |bytes: &[u8]| (true, bytes.to_vec());

@@ -103,8 +103,9 @@ impl Container for MemoryContainer {
         Ok(())
     }
 
-    fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<()> {
-        self.update(&[Update::Write { cell: Cell::array(object), offset: 0, data }])
+    fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<Option<u32>> {
+        self.update(&[Update::Write { cell: Cell::array(object), offset: 0, data }])?;
+        Ok(None)
     }
 
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {

@@ -1,0 +1,214 @@
+//! Reading large fields on other threads while the caller processes those before them.
+//!
+//! What must stay true: a field is read once, by whoever claims it first: a thread, or the caller that needs it. So nobody waits for a
+//! thread that does not run, and on a busy machine the caller reads as if there were no threads.
+
+use std::{
+    collections::VecDeque,
+    fmt, process,
+    sync::{Arc, Condvar, Mutex, PoisonError},
+    thread::{self, JoinHandle},
+};
+
+use crate::{
+    Result,
+    retrieve::{
+        buffers::{Buffer, Buffers},
+        inspect::Inspected,
+    },
+    store::Inner,
+    sync::lock,
+};
+
+/// Smaller fields are read sooner than a thread is woken.
+const LENGTH_MIN: u64 = 256 << 10;
+/// More threads would read what leaves the processor's cache before the caller uses it.
+const THREADS_MAX: usize = 3;
+
+/// The threads of a retrieval. They start with its second large field.
+pub(crate) struct ReadAhead {
+    store: Arc<Inner>,
+    buffers: Buffers,
+    queue: Arc<Queue>,
+    threads: Vec<JoinHandle<()>>,
+    threads_max: usize,
+    /// The process that has the threads. A forked child has none.
+    process: u32,
+}
+
+/// The reads that no thread has claimed yet, and those that the caller has claimed.
+#[derive(Default)]
+struct Queue {
+    state: Mutex<QueueState>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct QueueState {
+    reads: VecDeque<Arc<AheadRead>>,
+    is_closed: bool,
+}
+
+/// A read of a field.
+pub(crate) struct AheadRead {
+    pub(crate) field: Inspected,
+    progress: Mutex<Progress>,
+    changed: Condvar,
+}
+
+enum Progress {
+    Unclaimed,
+    Claimed,
+    Read(Result<Buffer>),
+}
+
+impl ReadAhead {
+    pub(crate) fn new(store: &Arc<Inner>, buffers: &Buffers) -> Self {
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            store: Arc::clone(store),
+            buffers: buffers.clone(),
+            queue: Arc::default(),
+            threads: Vec::new(),
+            threads_max: THREADS_MAX.min(processors - 1),
+            process: process::id(),
+        }
+    }
+
+    /// The number of fields like this one to begin ahead; 0 if that does not pay.
+    pub(crate) fn depth(&self, field: &Inspected) -> usize {
+        match field.location.length >= LENGTH_MIN && self.threads_max > 0 {
+            true => self.threads_max + 2,
+            false => 0,
+        }
+    }
+
+    /// Lets a thread read a field.
+    pub(crate) fn begin(&mut self, field: Inspected, is_first: bool) -> Arc<AheadRead> {
+        let read = AheadRead { field, progress: Mutex::new(Progress::Unclaimed), changed: Condvar::new() };
+        let read = Arc::new(read);
+        lock(&self.queue.state).reads.push_back(Arc::clone(&read));
+        self.queue.changed.notify_one();
+        if !is_first && self.threads.is_empty() {
+            self.start();
+        }
+        read
+    }
+
+    fn start(&mut self) {
+        for _ in 0..self.threads_max {
+            let (store, buffers) = (Arc::clone(&self.store), self.buffers.clone());
+            let queue = Arc::clone(&self.queue);
+            let work = move || queue.work(&store, &buffers);
+            // Without a thread the caller reads all fields.
+            self.threads.extend(thread::Builder::new().name("isotach-read".to_owned()).spawn(work));
+        }
+    }
+
+    /// The bytes of a field whose read has begun.
+    pub(crate) fn end(&self, read: &AheadRead) -> Result<Buffer> {
+        if !read.claim() {
+            let mut progress = lock(&read.progress);
+            while process::id() == self.process {
+                progress = match std::mem::replace(&mut *progress, Progress::Claimed) {
+                    Progress::Read(outcome) => return outcome,
+                    Progress::Claimed => read.changed.wait(progress).unwrap_or_else(PoisonError::into_inner),
+                    // The thread that read it panicked.
+                    Progress::Unclaimed => break,
+                }
+            }
+        }
+        read.read(&self.store, &self.buffers)
+    }
+}
+
+impl Drop for ReadAhead {
+    fn drop(&mut self) {
+        if process::id() != self.process {
+            return;
+        }
+        let mut state = lock(&self.queue.state);
+        state.is_closed = true;
+        state.reads.clear();
+        drop(state);
+        self.queue.changed.notify_all();
+        for thread in self.threads.drain(..) {
+            // A panic of a thread was the caller's, who has read the field again.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl fmt::Debug for ReadAhead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ReadAhead({} threads)", self.threads.len())
+    }
+}
+
+impl fmt::Debug for AheadRead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AheadRead({})", self.field.key)
+    }
+}
+
+impl Queue {
+    /// Reads fields until the queue is closed.
+    fn work(&self, store: &Inner, buffers: &Buffers) {
+        while let Some(read) = self.next() {
+            if read.claim() {
+                let claimed = Claimed(&read);
+                let outcome = read.read(store, buffers);
+                claimed.finish(outcome);
+            }
+        }
+    }
+
+    fn next(&self) -> Option<Arc<AheadRead>> {
+        let mut state = lock(&self.state);
+        loop {
+            if state.is_closed {
+                return None;
+            }
+            match state.reads.pop_front() {
+                Some(read) => return Some(read),
+                None => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+}
+
+impl AheadRead {
+    /// Whether this caller is to read it.
+    fn claim(&self) -> bool {
+        let mut progress = lock(&self.progress);
+        let is_unclaimed = matches!(*progress, Progress::Unclaimed);
+        if is_unclaimed {
+            *progress = Progress::Claimed;
+        }
+        is_unclaimed
+    }
+
+    fn read(&self, store: &Inner, buffers: &Buffers) -> Result<Buffer> {
+        let mut read = store.read_fields(std::slice::from_ref(&self.field), buffers)?;
+        Ok(read.pop().unwrap_or_default())
+    }
+}
+
+/// A read that a thread has claimed. If the thread panics, the caller reads the field itself.
+struct Claimed<'r>(&'r AheadRead);
+
+impl Claimed<'_> {
+    fn finish(self, outcome: Result<Buffer>) {
+        *lock(&self.0.progress) = Progress::Read(outcome);
+    }
+}
+
+impl Drop for Claimed<'_> {
+    fn drop(&mut self) {
+        let mut progress = lock(&self.0.progress);
+        if matches!(*progress, Progress::Claimed) {
+            *progress = Progress::Unclaimed;
+        }
+        self.0.changed.notify_all();
+    }
+}
