@@ -135,7 +135,7 @@ impl Container for PosixContainer {
                     .map(|read| bytes(state, &read.cell, read.offset, read.buffer.len() as u64))
                     .collect::<Result<_>>()?
             };
-            reads.iter_mut().zip(&resolved).try_for_each(|(read, resolved)| self.read(read, resolved))
+            self.read_all(reads, &resolved)
         })
     }
 

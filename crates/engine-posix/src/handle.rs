@@ -186,9 +186,8 @@ impl PosixContainer {
 
     /// Calls `look`, and calls it again if bytes were missing or wrong and a purge may have moved them meanwhile.
     pub(crate) fn retry_after_purge<T>(&self, mut look: impl FnMut() -> Result<T>) -> Result<T> {
-        let (mut has_manifest, mut has_grown) = (false, false);
+        let (mut has_manifest, mut is_second) = (false, false);
         loop {
-            let length = self.storage.log.length()?;
             let error = match look() {
                 Err(error @ Error::Corrupt { .. }) => error,
                 outcome => return outcome,
@@ -199,7 +198,7 @@ impl PosixContainer {
                 // Another thread may have noticed the purge first.
                 Some(state) if !has_manifest && state.has_manifest() => {}
                 // What was looked up was replaced meanwhile, and its file was removed before there was space for a manifest.
-                Some(_) if !has_grown && self.storage.log.length()? > length => has_grown = true,
+                Some(_) if !is_second => is_second = true,
                 _ => {
                     drop(guard);
                     return Err(self.explain_missing(error));

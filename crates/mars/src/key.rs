@@ -149,18 +149,39 @@ impl Key {
     /// not the number of names or an escape is broken.
     #[must_use]
     pub fn from_joined<'a>(names: impl IntoIterator<Item = &'a str>, joined: &str) -> Option<Self> {
-        let mut key = Self::new();
+        Self::new().with_joined(names, joined)
+    }
+
+    /// This key followed by the pairs of [`Key::from_joined`], whose names it does not have.
+    #[must_use]
+    pub fn followed_by<'a>(
+        &self,
+        names: impl ExactSizeIterator<Item = &'a str>,
+        joined: &str,
+    ) -> Option<Self> {
+        let count = self.spans.len() + names.len();
+        // One allocation for the text: names are about as long as values.
+        let mut key = Self {
+            text: String::with_capacity(self.text.len() + 3 * joined.len() + 32),
+            spans: Vec::with_capacity(count),
+        };
+        key.text.push_str(&self.text);
+        key.spans.extend_from_slice(&self.spans);
+        key.with_joined(names, joined)
+    }
+
+    fn with_joined<'a>(mut self, names: impl IntoIterator<Item = &'a str>, joined: &str) -> Option<Self> {
         let mut names = names.into_iter().peekable();
         if names.peek().is_none() {
-            return joined.is_empty().then_some(key);
+            return joined.is_empty().then_some(self);
         }
         for part in joined.split(':') {
             let name = names.next()?;
             let mut whole = Some(());
-            key.push_with(name, |text| whole = text::push_unjoined(text, part));
+            self.push_with(name, |text| whole = text::push_unjoined(text, part));
             whole?;
         }
-        names.next().is_none().then_some(key)
+        names.next().is_none().then_some(self)
     }
 
     /// Appends a pair whose value `write` appends to the text it is given. The name must be lower case and new.

@@ -432,8 +432,7 @@ impl DataReader {
 
     /// The length of a data file now.
     pub(crate) fn length(&self, number: u64) -> Result<u64> {
-        let stat = self.file(number)?.stat();
-        Ok(stat.map_err(|error| Error::from_io(error, "stat a data file"))?.length)
+        self.file(number)?.length().map_err(|error| Error::from_io(error, "stat a data file"))
     }
 
     /// All bytes of an extent, checked.

@@ -177,7 +177,7 @@ impl Log {
 
     /// The present length of the file, also for a handle on the past.
     pub(crate) fn whole_length(&self) -> Result<u64> {
-        Ok(self.file.stat().map_err(|error| self.error("stat", error))?.length)
+        self.file.length().map_err(|error| self.error("stat", error))
     }
 
     /// The error for an epoch that a run reaches and the log does not.

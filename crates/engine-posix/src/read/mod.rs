@@ -5,3 +5,4 @@
 pub(crate) mod bytes;
 pub(crate) mod listing;
 pub(crate) mod lookup;
+mod neighbours;

@@ -22,7 +22,7 @@ use crate::{
         collocation::Collocation, dataset_reader::DatasetReader, history::parse_history,
         layout::element_of_kv_key,
     },
-    retrieve::list::ElementFilter,
+    retrieve::element_filter::ElementFilter,
     store::Inner,
 };
 

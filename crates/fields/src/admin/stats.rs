@@ -8,7 +8,7 @@ use crate::{
     Answer, FieldStore, ListOptions, Listing, Result, Selection,
     admin::counts::{Counts, Tally, tally},
     catalogue::{consistent_read::read_consistently, select::Target},
-    retrieve::list::filters,
+    retrieve::element_filter::filters,
     store::Inner,
 };
 

@@ -44,7 +44,14 @@ pub(crate) struct Collocation {
     pub(crate) objects: CollocationObjects,
     /// Its key with the dataset's in front; shared by all its fields.
     pub(crate) whole: Arc<Key>,
+    /// Whether `whole` has a name of its elements' keys, as when a schema keeps the year of a date at one level and the date at another.
+    pub(crate) repeats_names: bool,
     pub(crate) axes: Cached<Arc<Axes>>,
+}
+
+/// See [`Collocation::repeats_names`].
+pub(crate) fn repeats_names(whole: &Key, names: &[Box<str>]) -> bool {
+    whole.slots().any(|(name, _)| names.iter().any(|own| **own == *name))
 }
 
 impl Collocation {
@@ -57,6 +64,7 @@ impl Collocation {
             key: self.key.clone(),
             names: Arc::clone(&self.names),
             objects: self.objects.clone(),
+            repeats_names: repeats_names(&whole, &self.names),
             whole: Arc::new(whole),
             axes: Mutex::default(),
         }
@@ -69,9 +77,12 @@ impl Collocation {
 
     /// The whole key of the field with this element text.
     pub(crate) fn field_key(&self, element: &str) -> Option<Key> {
-        let element = Key::from_joined(self.names.iter().map(|name| &**name), element)?;
+        let names = self.names.iter().map(|name| &**name);
+        if !self.repeats_names {
+            return self.whole.followed_by(names, element);
+        }
         let mut key = (*self.whole).clone();
-        key.extend_from(&element);
+        key.extend_from(&Key::from_joined(names, element)?);
         Some(key)
     }
 }

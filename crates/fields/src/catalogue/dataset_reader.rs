@@ -17,7 +17,7 @@ use isotach_object::{Cell, Epoch, Error as ObjectError, ObjectId};
 use crate::{
     Error, Result,
     catalogue::{
-        collocation::{Axes, Cached, Collocation, CollocationObjects},
+        collocation::{Axes, Cached, Collocation, CollocationObjects, repeats_names},
         dataset::Dataset,
         layout::{COLLOCATION, DATASET, ENTRY_TRANSACTION, kv_of, parse_collocation_text, value_of_axis_key},
         root::for_each,
@@ -149,6 +149,7 @@ impl DatasetReader {
             text: text.into(),
             objects: CollocationObjects::new(text, names.iter().map(|name| &**name)),
             key,
+            repeats_names: repeats_names(&whole, &names),
             names: names.into(),
             whole: Arc::new(whole),
             axes: Mutex::default(),

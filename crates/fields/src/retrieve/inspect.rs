@@ -290,9 +290,7 @@ impl Collocation {
     /// The whole key of the field with this element text, and the element's own.
     pub(crate) fn keys_of(&self, element: &str) -> Option<(Key, Key)> {
         let names = self.names.iter().map(|name| &**name);
-        let element = Key::from_joined(names, element_of_kv_key(element.as_bytes(), self.names.len())?)?;
-        let mut key = (*self.whole).clone();
-        key.extend_from(&element);
-        Some((key, element))
+        let element = element_of_kv_key(element.as_bytes(), self.names.len())?;
+        Some((self.field_key(element)?, Key::from_joined(names, element)?))
     }
 }

@@ -1,20 +1,21 @@
 //! Listing: streams every field that matches a partial request, page by page.
 //!
-//! A collocation without a matching value on its axes is skipped without reading its index. Memory is bounded by a page
+//! A collocation without a matching value on its axes is skipped without reading its index. Of an index in which few elements can match,
+//! their entries are looked up and the others are not read. Memory is bounded by a page
 //! and the fields that are held back. Fields of one collocation share its keys.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{BTreeSet, VecDeque},
     sync::Arc,
 };
 
-use isotach_mars::{Key, LevelFilter, Request, Wanted};
+use isotach_mars::{Key, Request};
 use isotach_object::{Anchor, Cell, Page};
 
 use crate::{
     Error, FieldStore, Location, Result,
     catalogue::{
-        collocation::{Axes, Collocation},
+        collocation::Collocation,
         dataset_reader::DatasetReader,
         history::parse_history,
         layers::{Layer, Seen},
@@ -23,7 +24,10 @@ use crate::{
         root::Entry,
         select::{Selection, Target},
     },
-    retrieve::scan::{Scan, Step},
+    retrieve::{
+        element_filter::{ElementFilter, few_texts, filters},
+        scan::{Scan, Step},
+    },
     store::Inner,
 };
 
@@ -146,14 +150,16 @@ impl Listing {
     fn advance(&mut self) -> Result<bool> {
         if let Some(mut walk) = self.current.take() {
             let reader = Arc::clone(&walk.reader);
-            let has_more = reader.unless_wiped(walk.read_page(&mut self.scan, self.options.duplicates))?;
+            let has_more = reader.unless_wiped(walk.read_on(&mut self.scan, self.options.duplicates))?;
             self.current = has_more.is_some_and(|has_more| has_more).then_some(walk);
             return Ok(true);
         }
         match self.scan.next(|_| Ok(()))? {
             Step::Collocation(target) => {
                 let reader = Arc::clone(&target.reader);
-                self.current = reader.unless_wiped(Walk::new(&self.scan.inner, target))?.flatten();
+                self.current = reader
+                    .unless_wiped(Walk::new(&self.scan.inner, target, self.options.duplicates))?
+                    .flatten();
             }
             Step::Dataset(_) => {}
             Step::End => return Ok(false),
@@ -194,32 +200,63 @@ struct Walk {
     reader: Arc<DatasetReader>,
     collocation: Arc<Collocation>,
     filters: Vec<ElementFilter>,
-    anchor: Option<Anchor>,
+    next: Next,
     layer: Option<Layer>,
+}
+
+/// What of a collocation is read next.
+#[derive(Debug)]
+enum Next {
+    /// A page of its index or of its history.
+    Page(Anchor),
+    /// The entries of these elements, which are few beside the others.
+    Lookups(BTreeSet<String>),
+    End,
 }
 
 impl Walk {
     /// `None` if the axes show that no element matches.
-    fn new(inner: &Inner, target: Target) -> Result<Option<Self>> {
+    fn new(inner: &Inner, target: Target, duplicates: bool) -> Result<Option<Self>> {
         let filters = filters(inner, &target)?;
+        if filters.is_empty() {
+            return Ok(None);
+        }
+        let axes = target.reader.axes(inner, &target.collocation)?;
+        // A history is in the order of time.
+        let few = if duplicates { None } else { few_texts(&filters, &axes) };
+        let next = few.map_or_else(|| Next::Page(Anchor::start()), Next::Lookups);
         let Target { reader, collocation, layer, .. } = target;
-        let anchor = Some(Anchor::start());
-        Ok((!filters.is_empty()).then_some(Self { reader, collocation, filters, anchor, layer }))
+        Ok(Some(Self { reader, collocation, filters, next, layer }))
     }
 
-    /// Reads the next page. False at the end.
-    fn read_page(&mut self, scan: &mut Scan<Listed>, duplicates: bool) -> Result<bool> {
-        let Some(anchor) = self.anchor.take() else { return Ok(false) };
+    /// Reads what is next. False at the end.
+    fn read_on(&mut self, scan: &mut Scan<Listed>, duplicates: bool) -> Result<bool> {
         let objects = &self.collocation.objects;
         let object = if duplicates { objects.history } else { objects.index };
-        let page = self.reader.page(&scan.inner, object, &anchor)?;
-        if duplicates {
-            self.take_history(&page, scan)?;
-        } else {
-            self.take_index(&page, scan);
+        match std::mem::replace(&mut self.next, Next::End) {
+            Next::Page(anchor) => {
+                let page = self.reader.page(&scan.inner, object, &anchor)?;
+                if duplicates {
+                    self.take_history(&page, scan)?;
+                } else {
+                    self.take_index(&page, scan);
+                }
+                self.next = page.next().cloned().map_or(Next::End, Next::Page);
+            }
+            Next::Lookups(texts) => {
+                let cells: Vec<_> =
+                    texts.iter().map(|text| Cell::kv(object, kv_key(text).as_bytes())).collect();
+                let records = self.reader.get_many(&scan.inner, &cells)?;
+                for (element, record) in texts.iter().zip(records) {
+                    let Some(record) = record.filter(|_| !self.is_hidden(&mut scan.seen, element)) else {
+                        continue;
+                    };
+                    scan.found.push_back(self.listed(element, &record, false));
+                }
+            }
+            Next::End => {}
         }
-        self.anchor = page.next().cloned();
-        Ok(true)
+        Ok(!matches!(self.next, Next::End))
     }
 
     fn take_index(&mut self, page: &Page, Scan { found, seen, .. }: &mut Scan<Listed>) {
@@ -277,58 +314,5 @@ impl Walk {
 
     fn corrupt(&self, element: &str) -> Error {
         self.reader.corrupt_entry(&self.collocation, element)
-    }
-}
-
-/// The filters of a collocation's elements. Empty if the axes show that no element matches.
-pub(crate) fn filters(inner: &Inner, target: &Target) -> Result<Vec<ElementFilter>> {
-    let axes = target.reader.axes(inner, &target.collocation)?;
-    let filters = target.plans.iter().map(|plan| &plan.element);
-    let filters = filters.filter(|filter| axes.may_match(filter));
-    Ok(filters.map(|filter| ElementFilter::new(filter.clone(), &axes)).collect())
-}
-
-/// A filter on elements that evaluates each value once.
-#[derive(Debug, Clone)]
-pub(crate) struct ElementFilter {
-    filter: LevelFilter,
-    /// For each key, the results for its escaped values. `None` where every value matches.
-    decided: Vec<Option<HashMap<Box<str>, bool>>>,
-    takes_all: bool,
-}
-
-impl ElementFilter {
-    fn new(filter: LevelFilter, axes: &Axes) -> Self {
-        let is_open = |(_, wanted): (_, &Wanted)| matches!(wanted, Wanted::Any);
-        let mut decided: Vec<Option<HashMap<_, _>>> =
-            filter.keys().map(|key| (!is_open(key)).then(HashMap::new)).collect();
-        for ((name, values), decided) in axes.0.iter().zip(&mut decided) {
-            let Some(decided) = decided else { continue };
-            for value in values {
-                let escaped = Key::new().with(name, value).values_joined();
-                decided.insert(escaped.into(), filter.matches_value(name, value));
-            }
-        }
-        let takes_all = decided.iter().all(Option::is_none);
-        Self { filter, decided, takes_all }
-    }
-
-    /// Whether the element with this text is wanted.
-    pub(crate) fn wants(&mut self, element: &str) -> bool {
-        if self.takes_all {
-            return true;
-        }
-        let Self { filter, decided, .. } = self;
-        element.split(':').zip(filter.names()).zip(decided).all(|((value, name), decided)| {
-            let Some(decided) = decided else { return true };
-            if let Some(known) = decided.get(value) {
-                return *known;
-            }
-            // A value that was added after the axes were read.
-            let raw = Key::from_joined([name], value).unwrap_or_default();
-            let wanted = filter.matches_value(name, raw.get(name).unwrap_or_default());
-            decided.insert(value.into(), wanted);
-            wanted
-        })
     }
 }

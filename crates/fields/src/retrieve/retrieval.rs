@@ -20,7 +20,7 @@ use crate::{
 
 /// The most fields that are read in one batch, where reads are blocking. Larger batches would leave the processor's
 /// cache before the caller uses them, and the next batch would take its buffers from memory again.
-const BATCH_MAX: usize = 8;
+const BATCH_MAX: usize = 32;
 /// The same in bytes. A larger field is read alone.
 const BATCH_BYTES_MAX: u64 = 1 << 20;
 /// The most bytes of pending reads. A larger field is read alone.

@@ -78,6 +78,22 @@ fn many_fields_are_listed_and_found_with_few_calls() {
 }
 
 #[test]
+fn a_listing_of_few_fields_of_many_reads_no_page_of_the_index() {
+    let counted = Counted::filled();
+    let list = |text: &str, found: usize| {
+        let options = ListOptions::default();
+        counted.calls(|store| assert_eq!(store.list(&request(text), options).unwrap().count(), found))
+    };
+    // The axes and the collocations are read before.
+    list("", FIELDS);
+    for (text, found) in [("step=7,param=140/141", 2), ("step=7/8", 2 * PARAMS), ("param=140", STEPS)] {
+        let calls = list(text, found);
+        assert_eq!((calls.get("list_entries"), calls.get("get_many")), (None, Some(&1)), "{text}: {calls:?}");
+    }
+    assert_eq!(list("step=0/to/20/by/1", 21 * PARAMS).get("list_entries"), Some(&1));
+}
+
+#[test]
 fn stats_and_a_dry_purge_look_no_field_up() {
     let counted = Counted::new();
     // Several pages, and each field twice.
@@ -104,7 +120,7 @@ fn stats_and_a_dry_purge_look_no_field_up() {
 #[test]
 fn fields_are_read_in_batches_or_as_pending_reads() {
     let counted = Counted::filled();
-    for (is_far, name, reads) in [(false, "read_many", FIELDS.div_ceil(8)), (true, "begin_read", FIELDS)] {
+    for (is_far, name, reads) in [(false, "read_many", FIELDS.div_ceil(32)), (true, "begin_read", FIELDS)] {
         counted.0.script.lock().unwrap().is_far = is_far;
         let mut calls = counted.calls(|store| assert_eq!(bytes_of(store, &all()).len(), FIELDS));
         assert_eq!(calls.remove(name).unwrap() as usize, reads, "far: {is_far}");

@@ -198,6 +198,10 @@ pub(crate) trait File: fmt::Debug + Send + Sync {
     fn set_length(&self, length: u64) -> io::Result<()>;
     /// The metadata of the file.
     fn stat(&self) -> io::Result<Stat>;
+    /// The length of the file.
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.stat()?.length)
+    }
     /// Makes its bytes and length durable.
     fn sync(&self) -> io::Result<()>;
     /// Lets the device start on bytes that a later [`sync`](Self::sync) waits for. It is a hint without a promise.

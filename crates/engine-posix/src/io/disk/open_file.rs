@@ -80,6 +80,11 @@ impl File for OpenFile {
         })
     }
 
+    // Each look at a container asks for the length of its log, and `fstat` takes half as long as `statx`.
+    fn length(&self) -> io::Result<u64> {
+        Ok(sys::fstat(&self.file)?.st_size as u64)
+    }
+
     fn sync(&self) -> io::Result<()> {
         self.file.sync_data()
     }
