@@ -77,14 +77,11 @@ impl Container for PosixContainer {
     }
 
     fn flush(&self) -> Result<()> {
-        let log = &self.storage.log;
-        let mut writer = self.writer();
-        let wrote = writer.has_written();
+        let wrote = self.writer().has_written();
         if wrote {
             self.check_current()?;
         }
-        writer.flush(log, || self.gathered.store(false, Ordering::Release))?;
-        drop(writer);
+        self.flush_gathered()?;
         if wrote {
             // What was flushed is durable, so the failure of a checkpoint does not matter.
             let _ = self.checkpoint_if_due();

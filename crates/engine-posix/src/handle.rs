@@ -31,6 +31,8 @@ pub(crate) struct PosixContainer {
     /// This handle's number in the frames it writes.
     pub(crate) own: u64,
     writer: Mutex<Writer>,
+    /// Held during a flush. Before `writer`, if both are held.
+    flushing: Mutex<()>,
     /// Whether the writer holds something that is not in the log yet.
     pub(crate) gathered: AtomicBool,
     state: RwLock<Option<State>>,
@@ -54,10 +56,10 @@ impl Drop for Awaited<'_> {
 impl PosixContainer {
     pub(crate) fn new(label: Label, storage: Storage) -> Result<Self> {
         let own = random::number()?;
-        let writer = Mutex::new(Writer::new(&storage, own));
+        let (writer, flushing) = (Mutex::new(Writer::new(&storage, own)), Mutex::new(()));
         let (gathered, state) = (AtomicBool::new(false), RwLock::new(None));
         let (awaited, renewing, renewed) = (AtomicUsize::new(0), Mutex::new(()), AtomicU64::new(0));
-        Ok(Self { label, storage, own, writer, gathered, state, awaited, renewing, renewed })
+        Ok(Self { label, storage, own, writer, flushing, gathered, state, awaited, renewing, renewed })
     }
 
     pub(crate) fn writer(&self) -> MutexGuard<'_, Writer> {
@@ -81,7 +83,8 @@ impl PosixContainer {
     pub(crate) fn write_array(&self, cell: &Cell<'_>, data: &[u8]) -> Result<u32> {
         let log = &self.storage.log;
         if data.len() < DIRECT {
-            let sum = self.writer().gather_new(cell, data, log)?;
+            let mut writer = self.writer();
+            let sum = writer.gather_new(cell, data, log)?;
             self.gathered.store(true, Ordering::Release);
             return Ok(sum);
         }
@@ -93,12 +96,35 @@ impl PosixContainer {
         }
         let extent = place.extent(sums);
         let sum = extent.sum();
-        let begun = self.writer().gather_filled(cell, &place, extent, log)?;
-        self.gathered.store(true, Ordering::Release);
+        let begun = {
+            let mut writer = self.writer();
+            let begun = writer.gather_filled(cell, &place, extent, log)?;
+            self.gathered.store(true, Ordering::Release);
+            begun
+        };
         if let Some(begun) = begun {
             begun.begin_sync();
         }
         Ok(sum)
+    }
+
+    /// Makes everything durable and visible that was gathered before. Other threads go on gathering while this one waits for the device.
+    pub(crate) fn flush_gathered(&self) -> Result<()> {
+        let _one_at_a_time = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+        let log = &self.storage.log;
+        let flush = self.writer().begin_flush()?;
+        flush.sync_data().inspect_err(|_| self.writer().fail())?;
+        let flushed = {
+            let mut writer = self.writer();
+            let flushed = writer.append_flushed(&flush, log)?;
+            self.gathered.store(writer.has_gathered(), Ordering::Release);
+            flushed
+        };
+        if flushed.needs_sync {
+            log.sync().inspect_err(|_| self.writer().fail())?;
+        }
+        self.writer().end_flush(&flushed, log);
+        Ok(())
     }
 
     /// Appends what this handle has gathered to the log, which makes it visible to everyone.

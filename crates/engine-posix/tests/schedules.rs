@@ -12,10 +12,10 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use isotach_engine_posix::simulation::SimulatedDisk;
+use isotach_engine_posix::simulation::{Loss, SimulatedDisk};
 use isotach_needs::{number, seed};
 use isotach_object::{
-    Cell, Container, ContainerOptions, Engine, Error, Label, ObjectClass, ObjectId, ObjectType, Pool,
+    Array, Cell, Container, ContainerOptions, Engine, Error, Label, ObjectClass, ObjectId, ObjectType, Pool,
     PoolUri, Precondition, Transaction, Update,
 };
 use isotach_object_conformance::history::{Key, Operation, Outcome, Part, Value, check};
@@ -56,6 +56,7 @@ fn object() -> ObjectId {
 
 /// A container on a disk of its own, and the history of what is done in it.
 struct Scenario {
+    disk: SimulatedDisk,
     pool: Arc<dyn Pool>,
     clock: Arc<AtomicU64>,
     history: Arc<Mutex<Vec<Operation>>>,
@@ -64,11 +65,12 @@ struct Scenario {
 impl Scenario {
     fn new(query: &str) -> Self {
         let uri: PoolUri = format!("posix:/pool{query}").parse().unwrap();
-        let engine: Arc<dyn Engine> = SimulatedDisk::new().engine();
+        let disk = SimulatedDisk::new();
+        let engine: Arc<dyn Engine> = disk.engine();
         engine.create_pool(&uri).unwrap();
         let pool = engine.open_pool(&uri).unwrap();
         pool.create_container(&label(), &ContainerOptions::default()).unwrap();
-        Self { pool, clock: Arc::default(), history: Arc::default() }
+        Self { disk, pool, clock: Arc::default(), history: Arc::default() }
     }
 
     /// A client with a handle of its own.
@@ -258,5 +260,34 @@ fn waiting_threads_get_their_verdicts_while_the_state_moves_to_new_runs() {
             }),
             (shared, |client| (0..3).for_each(|_| client.get(&[1, 3]))),
         ]);
+    });
+}
+
+/// Large arrays are written without the lock of the writer, and small ones are gathered.
+const LENGTHS: [usize; 3] = [130_000, 5_000, 140_001];
+
+/// Writes arrays and flushes each. None of it may be lost when the power fails after that.
+fn write_arrays(disk: &SimulatedDisk, container: &dyn Container, thread: u64) {
+    for (number, length) in (0..).zip(LENGTHS) {
+        let id = ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, 10 * thread + number);
+        let bytes = vec![(10 * thread + number) as u8; length];
+        container.write_new(id, &bytes).unwrap();
+        container.flush().unwrap();
+        let left = disk.after_crash(disk.changes(), Loss::All);
+        let pool = left.engine().open_pool(&"posix:/pool".parse().unwrap()).unwrap();
+        let found = pool.open_container(&label()).unwrap();
+        assert!(Array::new(&*found, id).unwrap().read(0, usize::MAX).unwrap() == bytes, "{thread} {number}");
+    }
+}
+
+#[test]
+fn what_a_thread_flushed_survives_whatever_others_write_and_flush_meanwhile() {
+    try_schedules("", |scenario| {
+        let shared = scenario.client();
+        let threads = [1, 2].map(|number| {
+            let (disk, container) = (scenario.disk.clone(), Arc::clone(&shared.container));
+            thread::spawn(move || write_arrays(&disk, &*container, number))
+        });
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
     });
 }

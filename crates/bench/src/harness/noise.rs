@@ -1,8 +1,10 @@
 //! The bytes of fields: noise that a device cannot compress, with a stamp at both ends.
 
+use isotach_engine_kit::aligned::AlignedBuffer;
+
 /// Bytes without a pattern, the same each time: the output of the generator SplitMix64.
-pub(crate) fn block(size: usize) -> Vec<u8> {
-    let mut bytes = vec![0; size];
+pub(crate) fn block(size: usize) -> AlignedBuffer {
+    let mut bytes = AlignedBuffer::new(size);
     let mut state = 0_u64;
     for word in bytes.chunks_mut(size_of::<u64>()) {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);

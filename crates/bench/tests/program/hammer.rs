@@ -86,7 +86,7 @@ fn wrong_and_missing_fields_fail_the_run() {
         .parse()
         .unwrap();
     let store = store(folder.path());
-    let mut bytes = store.retrieve_one(&key).unwrap().unwrap();
+    let mut bytes = store.retrieve_one(&key).unwrap().unwrap().into_vec();
     assert_eq!((&bytes[..4], bytes.len(), &bytes[1996..]), (&b"GRIB"[..], 2000, &b"7777"[..]));
     bytes[1000] ^= 1;
     store.archive(&key, &bytes).unwrap();

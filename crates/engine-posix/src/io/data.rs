@@ -69,13 +69,43 @@ pub(crate) struct DataWriter {
     /// All files that it has created.
     made: Vec<u64>,
     /// Full files that are not synced.
-    rolled: Vec<Arc<dyn File>>,
+    rolled: Vec<Full>,
     /// Full files, open so that they stay locked until everything that refers to them is in the log.
-    held: Vec<Arc<dyn File>>,
-    /// Whether the name of a file is not durable.
-    unnamed: bool,
+    held: Vec<Full>,
+    /// Of how many of the files the names are durable.
+    named: usize,
+    /// The number of writes.
+    writes: u64,
     /// Whether the data will be synced.
     sync: bool,
+}
+
+/// A full file, and the number of the last write to it that is known.
+#[derive(Debug, Clone)]
+struct Full {
+    file: Arc<dyn File>,
+    last_write: u64,
+}
+
+/// What a sync has to make durable. It needs no access to the writer, which goes on meanwhile.
+#[derive(Debug)]
+pub(crate) struct Unsynced {
+    folder: Arc<Directory>,
+    files: Vec<Arc<dyn File>>,
+    /// How many files the writer had made.
+    made: usize,
+    has_new_names: bool,
+    /// The number of writes that it includes.
+    writes: u64,
+}
+
+impl Unsynced {
+    /// Makes it durable.
+    pub(crate) fn sync(&self) -> Result<()> {
+        let failed = |error| Error::from_io(error, format!("sync {}", self.folder.path().display()));
+        self.files.iter().try_for_each(|file| file.sync()).map_err(failed)?;
+        if self.has_new_names { self.folder.sync().map_err(failed) } else { Ok(()) }
+    }
 }
 
 #[derive(Debug)]
@@ -89,27 +119,24 @@ struct Current {
     /// Up to here the device has started to write.
     begun: u64,
     gathered: Vec<u8>,
-    unsynced: bool,
+    /// The number of the last write, unless it is synced.
+    unsynced: Option<u64>,
 }
 
 impl Current {
-    fn write_gathered(&mut self, folder: &Directory) -> Result<()> {
+    fn write_gathered(&mut self, folder: &Directory, writes: &mut u64) -> Result<()> {
         if self.gathered.is_empty() {
             return Ok(());
         }
         let gathered = std::mem::take(&mut self.gathered);
-        let outcome = self.write(folder, &gathered);
+        let place = self.place_at(self.written, gathered.len() as u64);
+        *writes += 1;
+        self.unsynced = Some(*writes);
+        let outcome = place.write(folder, &gathered).inspect_err(|_| self.free(&place));
         self.gathered = gathered;
         outcome?;
         self.gathered.clear();
         Ok(())
-    }
-
-    /// Writes at the end. After a failure the end has not moved, and the space of what was written past it is freed.
-    fn write(&mut self, folder: &Directory, data: &[u8]) -> Result<()> {
-        self.unsynced = true;
-        let place = self.place_at(self.written, data.len() as u64);
-        place.write(folder, data).inspect_err(|_| self.free(&place))
     }
 
     /// Takes `length` bytes from `position` on, where nothing is gathered and which is not before the end.
@@ -187,7 +214,8 @@ impl DataWriter {
             made: Vec::new(),
             rolled: Vec::new(),
             held: Vec::new(),
-            unnamed: false,
+            named: 0,
+            writes: 0,
         }
     }
 
@@ -197,15 +225,16 @@ impl DataWriter {
             .as_ref()
             .is_some_and(|current| current.written > current.roll && current.gathered.is_empty())
         {
-            let old = self.current.take();
-            self.held.extend(old.as_ref().map(|old| Arc::clone(&old.file)));
-            self.rolled.extend(old.filter(|old| old.unsynced).map(|old| old.file));
+            if let Some(Current { file, unsynced, .. }) = self.current.take() {
+                let full = Full { file, last_write: unsynced.unwrap_or(self.writes) };
+                self.rolled.extend(unsynced.map(|_| full.clone()));
+                self.held.push(full);
+            }
         }
         match self.current {
             Some(ref mut current) => Ok(current),
             None => {
                 let current = create(&self.folder)?;
-                self.unnamed = true;
                 self.made.push(current.number);
                 Ok(self.current.insert(current))
             }
@@ -225,11 +254,11 @@ impl DataWriter {
             }
             return Ok(place.extent(Sums::of(data)));
         }
-        let (folder, sync) = (Arc::clone(&self.folder), self.sync);
-        let current = self.current()?;
-        if current.gathered.len() + data.len() > GATHER {
-            current.write_gathered(&folder)?;
+        let sync = self.sync;
+        if self.current()?.gathered.len() + data.len() > GATHER {
+            self.write_out()?;
         }
+        let current = self.current()?;
         let end = current.written + current.gathered.len() as u64;
         let position = aligned(end, data.len() as u64);
         current.gathered.resize(current.gathered.len() + (position - end) as usize, 0);
@@ -243,23 +272,24 @@ impl DataWriter {
     /// A place for `length` bytes, which another thread may fill while this writer goes on. The caller passes it to [`filled`](Self::filled)
     /// or [`free`](Self::free).
     pub(crate) fn place(&mut self, length: u64) -> Result<Place> {
-        let folder = Arc::clone(&self.folder);
+        self.write_out()?;
         let current = self.current()?;
-        current.write_gathered(&folder)?;
         Ok(current.place_at(aligned(current.written, length), length))
     }
 
     /// Notes that a place is filled: the next sync is of its file, too, and until everything that refers to it is in the log the file stays
     /// locked. Returns what the device should start on.
     pub(crate) fn filled(&mut self, place: &Place) -> Option<Place> {
+        self.writes += 1;
         match self.current.as_mut().filter(|current| current.number == place.number) {
             Some(current) => {
-                current.unsynced = true;
+                current.unsynced = Some(self.writes);
                 current.begin_sync().filter(|_| self.sync)
             }
             None => {
-                self.rolled.push(Arc::clone(&place.file));
-                self.held.push(Arc::clone(&place.file));
+                let full = Full { file: Arc::clone(&place.file), last_write: self.writes };
+                self.rolled.push(full.clone());
+                self.held.push(full);
                 None
             }
         }
@@ -311,31 +341,42 @@ impl DataWriter {
         self.rolled.clear();
     }
 
-    /// Unlocks the full files, so that purges can remove them: everything that refers to them is in the log.
-    pub(crate) fn release(&mut self) {
-        self.held.clear();
+    /// Unlocks the full files that are in `unsynced`, so that purges can remove them: everything that refers to them is in the log.
+    pub(crate) fn release(&mut self, unsynced: &Unsynced) {
+        self.held.retain(|full| full.last_write > unsynced.writes);
     }
 
     /// Writes everything to the files, so that other processes can read it.
     pub(crate) fn write_out(&mut self) -> Result<()> {
-        self.current.as_mut().map_or(Ok(()), |current| current.write_gathered(&self.folder))
+        self.current.as_mut().map_or(Ok(()), |current| current.write_gathered(&self.folder, &mut self.writes))
+    }
+
+    /// What is written out and not known to be durable.
+    pub(crate) fn unsynced(&self) -> Unsynced {
+        let current =
+            self.current.iter().filter(|current| current.unsynced.is_some()).map(|current| &current.file);
+        let files = self.rolled.iter().map(|full| &full.file).chain(current).map(Arc::clone).collect();
+        let (made, writes) = (self.made.len(), self.writes);
+        Unsynced { folder: Arc::clone(&self.folder), files, made, has_new_names: made > self.named, writes }
+    }
+
+    /// Notes that it is durable. Later writes to the same files are not.
+    pub(crate) fn synced(&mut self, unsynced: &Unsynced) {
+        self.rolled.retain(|full| full.last_write > unsynced.writes);
+        if let Some(current) =
+            self.current.as_mut().filter(|current| current.unsynced <= Some(unsynced.writes))
+        {
+            current.unsynced = None;
+            current.begun = current.written;
+        }
+        self.named = self.named.max(unsynced.made);
     }
 
     /// Makes everything that is written out durable.
     pub(crate) fn sync(&mut self) -> Result<()> {
-        let failed = |error| Error::from_io(error, format!("sync {}", self.folder.path().display()));
-        for file in self.rolled.drain(..) {
-            file.sync().map_err(failed)?;
-        }
-        if let Some(current) = self.current.as_mut().filter(|current| current.unsynced) {
-            current.file.sync().map_err(failed)?;
-            current.unsynced = false;
-            current.begun = current.written;
-        }
-        if self.unnamed {
-            self.folder.sync().map_err(failed)?;
-            self.unnamed = false;
-        }
+        let unsynced = self.unsynced();
+        unsynced.sync()?;
+        self.synced(&unsynced);
         Ok(())
     }
 }
@@ -367,7 +408,7 @@ fn create(folder: &Directory) -> Result<Current> {
                 Ok(named) if named.identity == own => {
                     let (written, begun, gathered) = (0, 0, Vec::new());
                     let roll = roll_of(folder);
-                    return Ok(Current { number, file, roll, written, begun, gathered, unsynced: false });
+                    return Ok(Current { number, file, roll, written, begun, gathered, unsynced: None });
                 }
                 // A purge removed it before it was locked.
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {

@@ -97,7 +97,7 @@ impl<'p> Copier<'p> {
         self.data.write_out()?;
         self.data.sync()?;
         // No other purge could remove them.
-        self.data.release();
+        self.data.release(&self.data.unsynced());
         self.synced = self.copied;
         Ok(())
     }

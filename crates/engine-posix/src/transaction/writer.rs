@@ -20,7 +20,7 @@ use crate::{
     },
     io::{
         boot,
-        data::{DataWriter, Mark, Place},
+        data::{DataWriter, Mark, Place, Unsynced},
         directory::Directory,
         disk::may_open_no_more,
         flush_notes::{self, NoteWriter},
@@ -53,6 +53,8 @@ pub(crate) struct Writer {
     sequence: u64,
     /// Space for a header, and the gathered records.
     frame: Vec<u8>,
+    /// How many such frames were appended.
+    frames: u64,
     /// The buffer for the records of a stage, while no stage uses it.
     spare: Vec<u8>,
     data: DataWriter,
@@ -68,6 +70,33 @@ pub(crate) struct Writer {
     failed: bool,
 }
 
+/// A flush that has begun.
+#[derive(Debug)]
+pub(crate) struct Flush {
+    data: Unsynced,
+    sync: bool,
+    /// The number of frames that were appended before it.
+    frames: u64,
+    /// The end of the gathered records that it includes.
+    end: usize,
+}
+
+impl Flush {
+    /// Makes its data durable, unless the handle does not wait for the device.
+    pub(crate) fn sync_data(&self) -> Result<()> {
+        if self.sync { self.data.sync() } else { Ok(()) }
+    }
+}
+
+/// The end of a writer's frames in the log when a flush had appended its own.
+#[derive(Debug)]
+pub(crate) struct FlushedTo {
+    end: u64,
+    sequence: u64,
+    /// Whether the log is to be synced.
+    pub(crate) needs_sync: bool,
+}
+
 impl Writer {
     pub(crate) fn new(storage: &Storage, own: u64) -> Self {
         Self {
@@ -79,6 +108,7 @@ impl Writer {
             process: process::id(),
             sequence: 0,
             frame: vec![0; frame::HEADER],
+            frames: 0,
             spare: Vec::new(),
             data: DataWriter::new(storage.data.folder(), storage.options.sync),
             unsynced: false,
@@ -216,19 +246,30 @@ impl Writer {
 
     /// Appends what is gathered.
     pub(crate) fn publish(&mut self, log: &Log) -> Result<()> {
-        if self.frame.len() == frame::HEADER {
+        if !self.has_gathered() {
             return Ok(());
         }
         self.check_usable()?;
         self.hand_over()?;
-        let body = self.frame.len();
+        self.append_gathered(log)?;
+        self.data.release(&self.data.unsynced());
+        Ok(())
+    }
+
+    /// Whether something is not in the log yet.
+    pub(crate) fn has_gathered(&self) -> bool {
+        self.frame.len() > frame::HEADER
+    }
+
+    /// Appends the gathered frame. After a failure it is kept as it was gathered. After success it is emptied, and its memory kept.
+    fn append_gathered(&mut self, log: &Log) -> Result<()> {
         let mut frame = std::mem::take(&mut self.frame);
+        let body = frame.len();
         let outcome = self.append(&mut frame, frame::kind::TRANSACTION, log);
-        // After a failure the frame is kept as it was gathered. After success it is emptied, and its memory kept.
         match &outcome {
             Ok(_) => {
                 empty(&mut frame);
-                self.data.release();
+                self.frames += 1;
             }
             Err(_) => {
                 frame::unseal(&mut frame);
@@ -236,7 +277,7 @@ impl Writer {
             }
         }
         self.frame = frame;
-        outcome.map(|_| ())
+        outcome.map(drop)
     }
 
     /// Makes everything durable that later frames refer to, unless this handle does not wait for the device.
@@ -348,7 +389,7 @@ impl Writer {
             .and_then(|()| self.hand_over())
             .and_then(|()| self.append(&mut frame, frame::kind::TRANSACTION, log));
         match &appended {
-            Ok(_) => self.data.release(),
+            Ok(_) => self.data.release(&self.data.unsynced()),
             Err(_) => self.data.rewind(mark),
         }
         empty(&mut frame);
@@ -356,24 +397,49 @@ impl Writer {
         appended
     }
 
-    /// Makes everything durable and visible: the data, then the frame, then the log.
+    /// Begins to make everything that is gathered durable and visible: the data, then the frame, then the log. The caller syncs what this
+    /// returns, and then the log, without this writer, with which other threads go on gathering.
     ///
-    /// After a failed sync the system may have dropped what it could not write, so another attempt would prove nothing.
-    ///
-    /// `published` is called when readers need not wait for this writer any more.
-    pub(crate) fn flush(&mut self, log: &Log, published: impl FnOnce()) -> Result<()> {
+    /// After a failed sync ([`fail`](Self::fail)) the system may have dropped what it could not write, so another attempt would prove
+    /// nothing.
+    pub(crate) fn begin_flush(&mut self) -> Result<Flush> {
         self.check_usable()?;
-        self.hand_over()?;
-        self.publish(log)?;
-        published();
-        if self.sync && self.unsynced {
-            log.sync().inspect_err(|_| self.failed = true)?;
-            self.unsynced = false;
+        self.data.write_out()?;
+        Ok(Flush { data: self.data.unsynced(), sync: self.sync, frames: self.frames, end: self.frame.len() })
+    }
+
+    /// Appends what was gathered when the flush began, whose data is synced. Returns the end of this writer's frames in the log.
+    pub(crate) fn append_flushed(&mut self, flush: &Flush, log: &Log) -> Result<FlushedTo> {
+        self.check_usable()?;
+        match self.sync {
+            true => self.data.synced(&flush.data),
+            false => self.data.leave_unsynced(),
         }
-        if std::mem::take(&mut self.unnoted) {
-            self.notes.note(&self.directory, self.uuid, log.epoch_at(self.end));
+        // Another thread may have appended it meanwhile.
+        if self.frames == flush.frames && flush.end > frame::HEADER {
+            let later = self.frame.split_off(flush.end);
+            let appended = self.append_gathered(log);
+            self.frame.extend_from_slice(&later);
+            appended?;
         }
-        Ok(())
+        self.data.release(&flush.data);
+        Ok(FlushedTo { end: self.end, sequence: self.sequence, needs_sync: self.sync && self.unsynced })
+    }
+
+    /// Notes that the log is durable up to the end of a flush.
+    pub(crate) fn end_flush(&mut self, to: &FlushedTo, log: &Log) {
+        if self.sequence == to.sequence {
+            self.unsynced &= !self.sync;
+        }
+        if self.unnoted {
+            self.unnoted = self.end != to.end;
+            self.notes.note(&self.directory, self.uuid, log.epoch_at(to.end));
+        }
+    }
+
+    /// Ends this writer after a failed sync.
+    pub(crate) fn fail(&mut self) {
+        self.failed = true;
     }
 
     /// Takes up log positions, and with them their object ids. Nothing is read: the kernel hands out each position once.

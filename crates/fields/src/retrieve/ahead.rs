@@ -10,12 +10,11 @@ use std::{
     thread::{self, JoinHandle},
 };
 
+use isotach_engine_kit::aligned::AlignedBuffer;
+
 use crate::{
     Result,
-    retrieve::{
-        buffers::{Buffer, Buffers},
-        inspect::Inspected,
-    },
+    retrieve::{buffers::Buffers, inspect::Inspected},
     store::Inner,
     sync::lock,
 };
@@ -59,7 +58,7 @@ pub(crate) struct AheadRead {
 enum Progress {
     Unclaimed,
     Claimed,
-    Read(Result<Buffer>),
+    Read(Result<AlignedBuffer>),
 }
 
 impl ReadAhead {
@@ -106,7 +105,7 @@ impl ReadAhead {
     }
 
     /// The bytes of a field whose read has begun.
-    pub(crate) fn end(&self, read: &AheadRead) -> Result<Buffer> {
+    pub(crate) fn end(&self, read: &AheadRead) -> Result<AlignedBuffer> {
         if !read.claim() {
             let mut progress = lock(&read.progress);
             while process::id() == self.process {
@@ -188,7 +187,7 @@ impl AheadRead {
         is_unclaimed
     }
 
-    fn read(&self, store: &Inner, buffers: &Buffers) -> Result<Buffer> {
+    fn read(&self, store: &Inner, buffers: &Buffers) -> Result<AlignedBuffer> {
         let mut read = store.read_fields(std::slice::from_ref(&self.field), buffers)?;
         Ok(read.pop().unwrap_or_default())
     }
@@ -198,7 +197,7 @@ impl AheadRead {
 struct Claimed<'r>(&'r AheadRead);
 
 impl Claimed<'_> {
-    fn finish(self, outcome: Result<Buffer>) {
+    fn finish(self, outcome: Result<AlignedBuffer>) {
         *lock(&self.0.progress) = Progress::Read(outcome);
     }
 }

@@ -5,9 +5,11 @@
 
 use std::{
     fmt,
-    ops::{Deref, DerefMut},
+    ops::Deref,
     sync::{Arc, Mutex},
 };
+
+use isotach_engine_kit::aligned::AlignedBuffer;
 
 use crate::sync::lock;
 
@@ -15,84 +17,26 @@ use crate::sync::lock;
 const KEPT: usize = 64;
 const BYTES_KEPT: usize = 64 << 20;
 
-/// Where buffers begin: at multiples of a cache line, as extents of the posix engine do. A copy between two places that differ modulo 64 by
-/// less than half a line takes up to twice as long on many processors (`isotach bench alignment`), and `malloc` puts large blocks 16 bytes
-/// behind a page.
-const ALIGNMENT: usize = 64;
-
-/// Memory for a field's bytes.
-#[derive(Debug, Default)]
-pub(crate) struct Buffer {
-    /// Longer than the field, and never shortened: bytes that will be overwritten are not cleared.
-    memory: Vec<u8>,
-    start: usize,
-    length: usize,
-}
-
-impl Buffer {
-    fn new(length: usize) -> Self {
-        let memory = vec![0; length.saturating_add(ALIGNMENT)];
-        let start = memory.as_ptr().addr().wrapping_neg() % ALIGNMENT;
-        Self { memory, start, length }
-    }
-
-    /// A buffer of another length with undefined content, in the same memory if there is enough.
-    fn with_length(self, length: usize) -> Self {
-        match self.memory.len() >= self.start.saturating_add(length) {
-            true => Self { length, ..self },
-            false => Self::new(length),
-        }
-    }
-
-    /// The bytes in memory of their own.
-    pub(crate) fn into_vec(self) -> Vec<u8> {
-        let Self { mut memory, start, length } = self;
-        memory.truncate(start + length);
-        memory.drain(..start);
-        memory
-    }
-}
-
-impl From<Vec<u8>> for Buffer {
-    fn from(memory: Vec<u8>) -> Self {
-        Self { start: 0, length: memory.len(), memory }
-    }
-}
-
-impl Deref for Buffer {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        &self.memory[self.start..self.start + self.length]
-    }
-}
-
-impl DerefMut for Buffer {
-    fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.memory[self.start..self.start + self.length]
-    }
-}
-
 /// Buffers for the next fields.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Buffers(Arc<Mutex<Vec<Buffer>>>);
+pub(crate) struct Buffers(Arc<Mutex<Vec<AlignedBuffer>>>);
 
 impl Buffers {
     /// A buffer of `length` bytes with undefined content.
-    pub(crate) fn take(&self, length: usize) -> Buffer {
+    pub(crate) fn take(&self, length: usize) -> AlignedBuffer {
         lock(&self.0).pop().unwrap_or_default().with_length(length)
     }
 
-    fn discard(&self, buffer: Buffer) {
+    fn discard(&self, buffer: AlignedBuffer) {
         let mut kept = lock(&self.0);
-        let bytes: usize = kept.iter().map(|buffer| buffer.memory.len()).sum();
-        if kept.len() < KEPT && bytes + buffer.memory.len() <= BYTES_KEPT {
+        let bytes: usize = kept.iter().map(|buffer| buffer.capacity()).sum();
+        if kept.len() < KEPT && bytes + buffer.capacity() <= BYTES_KEPT {
             kept.push(buffer);
         }
     }
 
     /// Wraps these bytes so that their buffer comes back when they are dropped.
-    pub(crate) fn lend(&self, buffer: Buffer) -> FieldBytes {
+    pub(crate) fn lend(&self, buffer: AlignedBuffer) -> FieldBytes {
         FieldBytes { buffer, home: Some(self.clone()) }
     }
 }
@@ -100,7 +44,7 @@ impl Buffers {
 /// The bytes of a field. They begin at a cache line. When those of a retrieval are dropped, a later field of the same retrieval is read
 /// into their memory.
 pub struct FieldBytes {
-    buffer: Buffer,
+    buffer: AlignedBuffer,
     home: Option<Buffers>,
 }
 
@@ -117,15 +61,15 @@ impl From<FieldBytes> for Vec<u8> {
     }
 }
 
-impl From<Buffer> for FieldBytes {
-    fn from(buffer: Buffer) -> Self {
+impl From<AlignedBuffer> for FieldBytes {
+    fn from(buffer: AlignedBuffer) -> Self {
         Self { buffer, home: None }
     }
 }
 
 impl Drop for FieldBytes {
     fn drop(&mut self) {
-        if let Some(home) = self.home.as_ref().filter(|_| !self.buffer.memory.is_empty()) {
+        if let Some(home) = self.home.as_ref().filter(|_| self.buffer.capacity() > 0) {
             home.discard(std::mem::take(&mut self.buffer));
         }
     }
@@ -147,7 +91,7 @@ impl AsRef<[u8]> for FieldBytes {
 
 impl Clone for FieldBytes {
     fn clone(&self) -> Self {
-        let mut buffer = Buffer::new(self.len());
+        let mut buffer = AlignedBuffer::new(self.len());
         buffer.copy_from_slice(self);
         Self { buffer, home: self.home.clone() }
     }
@@ -190,7 +134,7 @@ mod tests {
         let buffers = Buffers::default();
         for length in [1, 4096, 1_000_003, 17, 1 << 20] {
             let bytes = buffers.lend(buffers.take(length));
-            assert_eq!((bytes.as_ptr().addr() % ALIGNMENT, bytes.len()), (0, length));
+            assert_eq!((bytes.as_ptr().addr() % 64, bytes.len()), (0, length));
         }
     }
 }

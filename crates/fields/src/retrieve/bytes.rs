@@ -5,7 +5,7 @@
 
 use std::{fs::File, io::ErrorKind, os::unix::fs::FileExt, path::Path, sync::Arc};
 
-use isotach_engine_kit::checksum::crc32c;
+use isotach_engine_kit::{aligned::AlignedBuffer, checksum::crc32c};
 use isotach_mars::Key;
 use isotach_object::{
     ArrayRead, Cell, Container, Error as ObjectError, LentReads, ObjectId, PendingRead, PendingReads,
@@ -15,10 +15,7 @@ use isotach_object::{
 use crate::{
     Action, Error, FieldBytes, FieldStore, Location, Result,
     catalogue::location::{ContainerUri, Place},
-    retrieve::{
-        buffers::{Buffer, Buffers},
-        inspect::Inspected,
-    },
+    retrieve::{buffers::Buffers, inspect::Inspected},
     store::Inner,
 };
 
@@ -65,14 +62,14 @@ impl Inner {
     }
 
     /// The bytes of a field.
-    pub(crate) fn read_field(&self, field: &Inspected) -> Result<Buffer> {
+    pub(crate) fn read_field(&self, field: &Inspected) -> Result<AlignedBuffer> {
         let mut bytes = self.read_fields(std::slice::from_ref(field), &Buffers::default())?;
         Ok(bytes.pop().unwrap_or_default())
     }
 
     /// The bytes of several fields, in their order, in buffers of `buffers`.
-    pub(crate) fn read_fields(&self, fields: &[Inspected], buffers: &Buffers) -> Result<Vec<Buffer>> {
-        let mut filled: Vec<Buffer> = Vec::with_capacity(fields.len());
+    pub(crate) fn read_fields(&self, fields: &[Inspected], buffers: &Buffers) -> Result<Vec<AlignedBuffer>> {
+        let mut filled: Vec<AlignedBuffer> = Vec::with_capacity(fields.len());
         for field in fields {
             filled.push(buffers.take(self.length_of(field)?));
         }
@@ -169,7 +166,11 @@ impl Inner {
     }
 
     /// Waits for a pending read.
-    pub(crate) fn end_read(&self, field: &Inspected, read: Result<Box<dyn PendingRead>>) -> Result<Buffer> {
+    pub(crate) fn end_read(
+        &self,
+        field: &Inspected,
+        read: Result<Box<dyn PendingRead>>,
+    ) -> Result<AlignedBuffer> {
         let bytes = read?.wait().map_err(|source| Error::of_field(&field.key, source))?;
         check_length(field, bytes.len())?;
         Ok(bytes.into())

@@ -10,6 +10,7 @@ pub(crate) mod list;
 pub(crate) mod retrieval;
 mod scan;
 
+use isotach_engine_kit::aligned::AlignedBuffer;
 use isotach_mars::{Key, Request};
 use isotach_object::SharedBytes;
 
@@ -17,7 +18,7 @@ use crate::{
     FieldBytes, FieldStore, Location, Result,
     catalogue::layout::{push_collocation_text, push_named_text},
     catalogue::locks::Action,
-    retrieve::{buffers::Buffer, inspect::Inspected, retrieval::Retrieval},
+    retrieve::{inspect::Inspected, retrieval::Retrieval},
     store::Inner,
 };
 
@@ -101,7 +102,7 @@ impl FieldStore {
 
     /// Reads a field alone. If it cannot be read at its location, it may have been replaced or wiped: then it is read
     /// at its new location, or does not exist any more.
-    pub(crate) fn read_again(&self, field: Inspected) -> Result<Option<(Inspected, Buffer)>> {
+    pub(crate) fn read_again(&self, field: Inspected) -> Result<Option<(Inspected, AlignedBuffer)>> {
         self.read_where_it_is(field, &mut |field| self.inner.read_field(field))
     }
 

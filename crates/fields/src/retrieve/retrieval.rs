@@ -5,6 +5,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+use isotach_engine_kit::aligned::AlignedBuffer;
 use isotach_mars::Request;
 use isotach_object::PendingRead;
 
@@ -13,7 +14,7 @@ use crate::{
     retrieve::{
         Field,
         ahead::{AheadRead, ReadAhead},
-        buffers::{Buffer, Buffers},
+        buffers::Buffers,
         inspect::{Inspected, Inspection, Missing},
     },
 };
@@ -182,7 +183,7 @@ impl Retrieval {
 
     /// The field of a read that was begun ahead. A failed read is repeated, because the field may be elsewhere now. None if it is gone, or
     /// if the retrieval has restarted.
-    fn finish(&mut self, field: Inspected, read: Result<Buffer>) -> Option<Result<Field>> {
+    fn finish(&mut self, field: Inspected, read: Result<AlignedBuffer>) -> Option<Result<Field>> {
         match read {
             Ok(bytes) => Some(Ok(self.buffers.field(field, bytes))),
             Err(_) => match self.read_alone(field) {
@@ -248,7 +249,7 @@ impl Coming {
 
 impl Buffers {
     /// A field with its bytes, in a buffer of this pool.
-    fn field(&self, Inspected { key, location }: Inspected, bytes: Buffer) -> Field {
+    fn field(&self, Inspected { key, location }: Inspected, bytes: AlignedBuffer) -> Field {
         Field { key, location, bytes: self.lend(bytes) }
     }
 }

@@ -212,7 +212,7 @@ impl Historian {
         let listed = self.store.list(&request, ListOptions::default()).unwrap().map(|listed| listed.unwrap());
         let listed: Vec<_> =
             listed.map(|listed| (listed.key().to_string(), listed.location().clone())).collect();
-        let read = |location| self.store.read(location).unwrap();
+        let read = |location| self.store.read(location).unwrap().into_vec();
         let found = listed.iter().map(|(key, location)| (key.clone(), read(location))).collect();
         self.saw(call, &keys, &found);
     }

@@ -78,7 +78,7 @@ fn read_all(store: &FieldStore, datasets: u64) {
     assert_eq!(fields, expected);
     for dataset in 0..datasets {
         let found = store.retrieve_one(&key(dataset, 1)).unwrap();
-        assert_eq!(found, Some(format!("{dataset} 1").into_bytes()));
+        assert_eq!(found.unwrap(), format!("{dataset} 1").into_bytes());
     }
     let listed = store.list(&"".parse().unwrap(), ListOptions::default()).unwrap();
     let listed: Vec<_> = listed.map(|field| field.unwrap().key().to_string()).collect();

@@ -8,6 +8,7 @@ mod target;
 
 use std::sync::atomic::Ordering;
 
+use isotach_engine_kit::aligned::AlignedBuffer;
 use isotach_object::Registry;
 
 pub(crate) use self::{
@@ -49,7 +50,7 @@ struct Job<'a> {
     args: &'a ClientArgs,
     driver: &'a mut dyn Driver,
     count: u64,
-    buffer: Vec<u8>,
+    buffer: AlignedBuffer,
     keys: Keys,
     watch: Watch,
 }

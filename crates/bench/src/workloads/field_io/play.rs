@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use isotach_engine_kit::aligned::AlignedBuffer;
 use isotach_object::Registry;
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +55,7 @@ impl Work for Run {
     fn run(&self, location: &Location, process: &mut Process, registry: &Registry) -> Result<()> {
         let fields =
             Fields::open(registry.open_pool(location.pool()?)?, self.mode, self.contention, self.classes)?;
-        let (bytes, buffer) = (noise::block(self.size), vec![0; self.size]);
+        let (bytes, buffer) = (noise::block(self.size), AlignedBuffer::new(self.size));
         let mut job = Job { run: self, rank: process.rank, fields, bytes, buffer, seen: HashMap::new() };
         match self.action {
             Action::Write => process.phase("write", |recorder| job.write(recorder, self.operations, 0)),
@@ -80,8 +81,8 @@ struct Job<'r> {
     run: &'r Run,
     rank: Rank,
     fields: Fields,
-    bytes: Vec<u8>,
-    buffer: Vec<u8>,
+    bytes: AlignedBuffer,
+    buffer: AlignedBuffer,
     /// The version that was read last of each field, by its number.
     seen: HashMap<u64, u64>,
 }

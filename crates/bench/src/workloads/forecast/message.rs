@@ -100,7 +100,7 @@ impl Message {
         let head = template.head.len();
         let end = template.size - END.len();
         let mut bytes = template.head.clone();
-        bytes.extend(noise::block(end - head));
+        bytes.extend_from_slice(&noise::block(end - head));
         bytes.extend(END);
         Self { bytes, offsets: template.offsets.clone(), head, end }
     }

@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::Args;
+use isotach_engine_kit::aligned::AlignedBuffer;
 use isotach_object::{PoolUri, Registry};
 use serde::{Deserialize, Serialize};
 
@@ -115,8 +116,13 @@ impl Work for Test {
             Location::Folder(folder) => Box::new(Files::new(folder)),
         };
         let size = self.shape.transfer as usize;
-        let mut job =
-            Job { test: self, rank: process.rank, api, bytes: noise::block(size), buffer: vec![0; size] };
+        let mut job = Job {
+            test: self,
+            rank: process.rank,
+            api,
+            bytes: noise::block(size),
+            buffer: AlignedBuffer::new(size),
+        };
         (0..self.iterations).try_for_each(|iteration| job.iteration(process, iteration))
     }
 }
@@ -126,8 +132,8 @@ struct Job<'t> {
     rank: Rank,
     api: Box<dyn Api>,
     /// The bytes to write, or those that must be read.
-    bytes: Vec<u8>,
-    buffer: Vec<u8>,
+    bytes: AlignedBuffer,
+    buffer: AlignedBuffer,
 }
 
 impl Job<'_> {
@@ -195,7 +201,7 @@ impl Job<'_> {
                     }
                     if is_checked {
                         stamp(&mut self.bytes, writer, number, offset);
-                        timer.check(self.buffer == self.bytes);
+                        timer.check(*self.buffer == *self.bytes);
                     }
                     self.close_after(at == last, timer)
                 })
@@ -266,7 +272,7 @@ mod tests {
     fn a_transfer_with_a_wrong_byte_counts_if_checked_and_a_short_file_fails() {
         let folder = tempfile::tempdir().unwrap();
         let test = test(STEPS);
-        let (bytes, buffer) = (noise::block(4096), vec![0; 4096]);
+        let (bytes, buffer) = (noise::block(4096), AlignedBuffer::new(4096));
         let rank = Rank { process: 0, processes: 1, node: 0, nodes: 1 };
         let mut job = Job { test: &test, rank, api: Box::new(Files::new(folder.path())), bytes, buffer };
         let mut recorder = Recorder::new(Clock::start(), 0);
