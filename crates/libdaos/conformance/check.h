@@ -124,7 +124,6 @@ daos_handle_t open_object_in(daos_handle_t container, daos_obj_id_t oid, unsigne
 daos_handle_t new_kv(void);
 daos_handle_t new_object(void);
 daos_handle_t create_array(daos_obj_id_t oid, daos_size_t cell_size, daos_size_t chunk_size);
-daos_handle_t open_array(daos_obj_id_t oid, unsigned int mode);
 daos_handle_t open_array_with(daos_obj_id_t oid, unsigned int mode, daos_size_t cell_size, daos_size_t chunk_size);
 daos_handle_t new_array(daos_size_t cell_size, daos_size_t chunk_size);
 daos_handle_t new_byte_array(daos_size_t chunk_size);

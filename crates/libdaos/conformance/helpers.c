@@ -60,15 +60,6 @@ daos_handle_t create_array(daos_obj_id_t oid, daos_size_t cell_size, daos_size_t
     return keep(KEPT_ARRAY, array);
 }
 
-daos_handle_t open_array(daos_obj_id_t oid, unsigned int mode)
-{
-    daos_size_t cell_size, chunk_size;
-    daos_handle_t array;
-
-    OK(daos_array_open(container(), oid, DAOS_TX_NONE, mode, &cell_size, &chunk_size, &array, NULL));
-    return keep(KEPT_ARRAY, array);
-}
-
 daos_handle_t open_array_with(daos_obj_id_t oid, unsigned int mode, daos_size_t cell_size, daos_size_t chunk_size)
 {
     daos_handle_t array;
