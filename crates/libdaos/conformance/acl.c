@@ -78,12 +78,8 @@ static struct daos_acl *acl_of(daos_handle_t handle, daos_prop_t **prop)
 {
     struct daos_prop_entry *entry;
 
-    *prop = daos_prop_alloc(1);
-    HOLDS(*prop != NULL);
-    (*prop)->dpp_entries[0].dpe_type = DAOS_PROP_CO_ACL;
-    OK(daos_cont_query(handle, NULL, *prop, NULL));
-    entry = daos_prop_entry_get(*prop, DAOS_PROP_CO_ACL);
-    HOLDS(entry != NULL && entry->dpe_val_ptr != NULL);
+    *prop = query_prop(handle, DAOS_PROP_CO_ACL, &entry);
+    HOLDS(entry->dpe_val_ptr != NULL);
     return entry->dpe_val_ptr;
 }
 
@@ -96,41 +92,30 @@ static uint64_t allowed(struct daos_acl *acl, enum daos_acl_principal_type type,
     return entry->dae_allow_perms;
 }
 
-CHECK(the_owner_of_a_new_container_may_do_everything, "default of a container: OWNER@ has every permission")
-{
-    daos_prop_t *prop;
-
-    EQUAL(allowed(acl_of(container(), &prop), DAOS_ACL_OWNER, NULL), CONTAINER_ALL);
-    daos_prop_free(prop);
-}
-
-CHECK(the_group_of_a_new_container_may_read_and_write, "default of a container: GROUP@ has rwtT")
-{
-    daos_prop_t *prop;
-
-    EQUAL(allowed(acl_of(container(), &prop), DAOS_ACL_OWNER_GROUP, NULL), GROUP_DEFAULT);
-    daos_prop_free(prop);
-}
+#define DEFAULT(sentence, rule, type, permissions)                                                                     \
+    CHECK(sentence, rule)                                                                                              \
+    {                                                                                                                  \
+        daos_prop_t *prop;                                                                                             \
+                                                                                                                       \
+        EQUAL(allowed(acl_of(container(), &prop), type, NULL), permissions);                                           \
+        daos_prop_free(prop);                                                                                          \
+    }
+DEFAULT(the_owner_of_a_new_container_may_do_everything, "default of a container: OWNER@ has every permission",
+        DAOS_ACL_OWNER, CONTAINER_ALL)
+DEFAULT(the_group_of_a_new_container_may_read_and_write, "default of a container: GROUP@ has rwtT",
+        DAOS_ACL_OWNER_GROUP, GROUP_DEFAULT)
 
 CHECK(a_container_keeps_the_list_it_was_created_with, "a query returns the list that it was created with")
 {
     const char *texts[3] = {"A::OWNER@:rwdtTaAo", "A::user@:rt", "A:G:GROUP@:r"};
-    struct daos_prop_entry entries[2];
     struct daos_acl *acl = NULL;
     struct daos_acl *found;
-    daos_prop_t given;
     daos_prop_t *prop;
     const char *label = new_label();
 
     OK(daos_acl_from_strs(texts, 3, &acl));
-    memset(entries, 0, sizeof(entries));
-    memset(&given, 0, sizeof(given));
-    entries[0].dpe_type = DAOS_PROP_CO_REDUN_FAC;
-    entries[1].dpe_type = DAOS_PROP_CO_ACL;
-    entries[1].dpe_val_ptr = acl;
-    given.dpp_nr = 2;
-    given.dpp_entries = entries;
-    OK(daos_cont_create_with_label(pool(), label, &given, NULL, NULL));
+    prop = PROP({.dpe_type = DAOS_PROP_CO_REDUN_FAC}, {.dpe_type = DAOS_PROP_CO_ACL, .dpe_val_ptr = acl});
+    OK(daos_cont_create_with_label(pool(), label, prop, NULL, NULL));
     daos_acl_free(acl);
     found = acl_of(open_container(label, DAOS_COO_RW), &prop);
     EQUAL(allowed(found, DAOS_ACL_OWNER, NULL), CONTAINER_ALL);
@@ -140,27 +125,16 @@ CHECK(a_container_keeps_the_list_it_was_created_with, "a query returns the list 
 }
 
 /* Whether a list with this owner entry is valid for a container and for a pool. */
-static void valid_for(const char *text, bool for_container, bool for_pool)
-{
-    struct daos_acl *acl = NULL;
-
-    OK(daos_acl_from_strs(&text, 1, &acl));
-    EQUAL(daos_acl_cont_validate(acl) == 0, for_container);
-    EQUAL(daos_acl_pool_validate(acl) == 0, for_pool);
-    daos_acl_free(acl);
-}
-
-CHECK(reading_and_writing_are_for_pools_and_containers, "valid for pools 0x1f, for containers 0x1fb")
-{
-    valid_for("A::OWNER@:rw", true, true);
-}
-
-CHECK(creating_containers_is_for_pools_only, "valid for pools 0x1f, for containers 0x1fb")
-{
-    valid_for("A::OWNER@:rwc", false, true);
-}
-
-CHECK(setting_the_acl_is_for_containers_only, "valid for pools 0x1f, for containers 0x1fb")
-{
-    valid_for("A::OWNER@:rwaA", true, false);
-}
+#define VALID(sentence, text, for_container, for_pool)                                                                 \
+    CHECK(sentence, "valid for pools 0x1f, for containers 0x1fb")                                                      \
+    {                                                                                                                  \
+        struct daos_acl *acl = NULL;                                                                                   \
+                                                                                                                       \
+        OK(daos_acl_from_strs(&(const char *){text}, 1, &acl));                                                        \
+        EQUAL(daos_acl_cont_validate(acl) == 0, for_container);                                                        \
+        EQUAL(daos_acl_pool_validate(acl) == 0, for_pool);                                                             \
+        daos_acl_free(acl);                                                                                            \
+    }
+VALID(reading_and_writing_are_for_pools_and_containers, "A::OWNER@:rw", true, true)
+VALID(creating_containers_is_for_pools_only, "A::OWNER@:rwc", false, true)
+VALID(setting_the_acl_is_for_containers_only, "A::OWNER@:rwaA", true, false)

@@ -24,6 +24,8 @@ static struct {
     daos_pool_info_t pool_info;
     daos_handle_t container;
     const char *container_label;
+    daos_handle_t kv;
+    daos_handle_t object;
     struct kept_handle handles[HANDLES_MAX];
     size_t handle_count;
     char labels[LABELS_MAX][LABEL_SIZE];
@@ -171,18 +173,29 @@ daos_prop_t *redundancy_zero(void)
     static struct daos_prop_entry entry;
     static daos_prop_t prop;
 
-    memset(&entry, 0, sizeof(entry));
-    entry.dpe_type = DAOS_PROP_CO_REDUN_FAC;
-    entry.dpe_val = 0;
-    memset(&prop, 0, sizeof(prop));
-    prop.dpp_nr = 1;
-    prop.dpp_entries = &entry;
+    entry = (struct daos_prop_entry){.dpe_type = DAOS_PROP_CO_REDUN_FAC};
+    prop = (daos_prop_t){.dpp_nr = 1, .dpp_entries = &entry};
     return &prop;
 }
 
-void create_container(const char *label)
+daos_prop_t *query_prop(daos_handle_t handle, uint32_t type, struct daos_prop_entry **entry)
 {
+    daos_prop_t *prop = daos_prop_alloc(1);
+
+    HOLDS(prop != NULL);
+    prop->dpp_entries[0].dpe_type = type;
+    OK(daos_cont_query(handle, NULL, prop, NULL));
+    *entry = daos_prop_entry_get(prop, type);
+    HOLDS(*entry != NULL);
+    return prop;
+}
+
+const char *new_container(void)
+{
+    const char *label = new_label();
+
     OK(daos_cont_create_with_label(pool(), label, redundancy_zero(), NULL, NULL));
+    return label;
 }
 
 daos_handle_t open_container(const char *label, unsigned int flags)
@@ -190,8 +203,15 @@ daos_handle_t open_container(const char *label, unsigned int flags)
     daos_handle_t handle;
 
     OK(daos_cont_open(pool(), label, flags, &handle, NULL, NULL));
-    keep(KEPT_CONTAINER, handle);
-    return handle;
+    return keep(KEPT_CONTAINER, handle);
+}
+
+daos_handle_t connect_to_pool(unsigned int flags)
+{
+    daos_handle_t connection;
+
+    OK(daos_pool_connect(pool_label(), NULL, flags, &connection, NULL, NULL));
+    return keep(KEPT_POOL, connection);
 }
 
 const char *container_label(void)
@@ -203,13 +223,26 @@ const char *container_label(void)
 daos_handle_t container(void)
 {
     if (state.container_label == NULL) {
-        const char *label = new_label();
+        const char *label = new_container();
 
-        create_container(label);
         state.container = open_container(label, DAOS_COO_RW);
         state.container_label = label;
     }
     return state.container;
+}
+
+daos_handle_t kv(void)
+{
+    if (daos_handle_is_inval(state.kv))
+        state.kv = new_kv();
+    return state.kv;
+}
+
+daos_handle_t object(void)
+{
+    if (daos_handle_is_inval(state.object))
+        state.object = new_object();
+    return state.object;
 }
 
 const char *uuid_text(const unsigned char *uuid)
@@ -225,63 +258,55 @@ const char *uuid_text(const unsigned char *uuid)
     return text;
 }
 
-void keep(enum kept kind, daos_handle_t handle)
+daos_handle_t keep(enum kept kind, daos_handle_t handle)
 {
     if (state.handle_count == HANDLES_MAX)
         leave(FAILED, "the check keeps more than %d handles", HANDLES_MAX);
-    state.handles[state.handle_count].kind = kind;
-    state.handles[state.handle_count++].handle = handle;
+    state.handles[state.handle_count++] = (struct kept_handle){kind, handle};
+    return handle;
 }
 
-void forget(daos_handle_t handle)
+static int destroy_queue(daos_handle_t queue, daos_event_t *event)
 {
-    for (size_t i = state.handle_count; i-- > 0;)
-        if (state.handles[i].handle.cookie == handle.cookie) {
-            memmove(&state.handles[i], &state.handles[i + 1], (state.handle_count - i - 1) * sizeof(state.handles[0]));
-            state.handle_count--;
-            return;
-        }
+    (void)event;
+    return daos_eq_destroy(queue, DAOS_EQ_DESTROY_FORCE);
 }
 
-static void close_kept(const struct kept_handle *kept)
+static int close_kept(struct kept_handle kept)
 {
-    // The status is not looked at: the check has ended, and a failure to close must not hide its result.
-    switch (kept->kind) {
-    case KEPT_POOL:
-        daos_pool_disconnect(kept->handle, NULL);
-        break;
-    case KEPT_CONTAINER:
-        daos_cont_close(kept->handle, NULL);
-        break;
-    case KEPT_OBJECT:
-        daos_obj_close(kept->handle, NULL);
-        break;
-    case KEPT_KV:
-        daos_kv_close(kept->handle, NULL);
-        break;
-    case KEPT_ARRAY:
-        daos_array_close(kept->handle, NULL);
-        break;
-    case KEPT_TRANSACTION:
-        daos_tx_close(kept->handle, NULL);
-        break;
-    case KEPT_OIT:
-        daos_oit_close(kept->handle, NULL);
-        break;
-    case KEPT_QUEUE:
-        daos_eq_destroy(kept->handle, DAOS_EQ_DESTROY_FORCE);
-        break;
-    }
+    static int (*const closers[])(daos_handle_t, daos_event_t *) = {
+        [KEPT_POOL] = daos_pool_disconnect,  [KEPT_CONTAINER] = daos_cont_close, [KEPT_OBJECT] = daos_obj_close,
+        [KEPT_KV] = daos_kv_close,           [KEPT_ARRAY] = daos_array_close,    [KEPT_TRANSACTION] = daos_tx_close,
+        [KEPT_OIT] = daos_oit_close,         [KEPT_QUEUE] = destroy_queue,
+    };
+
+    return closers[kept.kind](kept.handle, NULL);
+}
+
+daos_handle_t closed(daos_handle_t handle)
+{
+    size_t at = state.handle_count;
+
+    while (at > 0 && state.handles[at - 1].handle.cookie != handle.cookie)
+        at--;
+    HOLDS(at > 0);
+    struct kept_handle kept = state.handles[at - 1];
+    memmove(&state.handles[at - 1], &state.handles[at], (state.handle_count - at) * sizeof(kept));
+    state.handle_count--;
+    OK(close_kept(kept));
+    return handle;
 }
 
 static void clean_up(void)
 {
     dfs_clean_up();
+    // The status is not looked at: the check has ended, and a failure to close must not hide its result.
     while (state.handle_count > 0)
-        close_kept(&state.handles[--state.handle_count]);
+        close_kept(state.handles[--state.handle_count]);
     while (state.label_count > 0)
         daos_cont_destroy(state.pool, state.labels[--state.label_count], 1, NULL);
     state.container_label = NULL;
+    state.kv = state.object = DAOS_HDL_INVAL;
 }
 
 static void run_until_left(const struct check *check)

@@ -12,22 +12,41 @@ static int create(const char *label)
     return daos_cont_create_with_label(pool(), label, redundancy_zero(), NULL, NULL);
 }
 
-static int open_status(const char *name)
+static int open_with(const char *name, unsigned int flags)
 {
     daos_handle_t handle;
-    int status = daos_cont_open(pool(), name, DAOS_COO_RW, &handle, NULL, NULL);
+    int status = daos_cont_open(pool(), name, flags, &handle, NULL, NULL);
 
     if (status == 0)
         keep(KEPT_CONTAINER, handle);
     return status;
 }
 
+static int open_status(const char *name)
+{
+    return open_with(name, DAOS_COO_RW);
+}
+
+/* The label of a new container, whose UUID is told. */
+static const char *created(uuid_t *uuid)
+{
+    const char *label = new_label();
+
+    memset(*uuid, 0, sizeof(*uuid));
+    OK(daos_cont_create_with_label(pool(), label, redundancy_zero(), uuid, NULL));
+    return label;
+}
+
+static void destroy(const char *name)
+{
+    OK(daos_cont_destroy(pool(), name, 0, NULL));
+}
+
 CHECK(create_with_a_label_returns_a_uuid, "create_with_label fills in the UUID of the new container")
 {
     uuid_t uuid;
 
-    memset(uuid, 0, sizeof(uuid));
-    OK(daos_cont_create_with_label(pool(), new_label(), redundancy_zero(), &uuid, NULL));
+    created(&uuid);
     HOLDS(memcmp(uuid, no_uuid, sizeof(uuid)) != 0);
 }
 
@@ -47,83 +66,64 @@ CHECK(create_with_a_label_needs_no_property, "the property of create_with_label 
 CHECK(create_without_a_label_returns_a_uuid_that_opens, "a container without a label is opened by its UUID")
 {
     uuid_t uuid;
-    daos_handle_t handle;
 
     memset(uuid, 0, sizeof(uuid));
     OK(daos_cont_create(pool(), &uuid, redundancy_zero(), NULL));
-    OK(daos_cont_open(pool(), uuid_text(uuid), DAOS_COO_RW, &handle, NULL, NULL));
-    OK(daos_cont_close(handle, NULL));
-    OK(daos_cont_destroy(pool(), uuid_text(uuid), 0, NULL));
+    closed(open_container(uuid_text(uuid), DAOS_COO_RW));
+    destroy(uuid_text(uuid));
 }
 
 CHECK(create_takes_the_label_from_the_property, "the label is a property of the container")
 {
-    struct daos_prop_entry entries[2];
-    daos_prop_t prop;
-    uuid_t uuid;
     const char *label = new_label();
+    daos_prop_t *prop = PROP({.dpe_type = DAOS_PROP_CO_LABEL, .dpe_str = (char *)(uintptr_t)label},
+                             {.dpe_type = DAOS_PROP_CO_REDUN_FAC});
 
-    memset(entries, 0, sizeof(entries));
-    memset(&prop, 0, sizeof(prop));
-    entries[0].dpe_type = DAOS_PROP_CO_LABEL;
-    entries[0].dpe_str = (char *)(uintptr_t)label;
-    entries[1].dpe_type = DAOS_PROP_CO_REDUN_FAC;
-    prop.dpp_nr = 2;
-    prop.dpp_entries = entries;
-    OK(daos_cont_create(pool(), &uuid, &prop, NULL));
+    OK(daos_cont_create(pool(), IGNORED(uuid_t), prop, NULL));
     OK(open_status(label));
 }
 
 CHECK(two_containers_have_different_uuids, "every container has a UUID of its own")
 {
-    uuid_t first;
-    uuid_t second;
+    uuid_t first, second;
 
-    OK(daos_cont_create_with_label(pool(), new_label(), redundancy_zero(), &first, NULL));
-    OK(daos_cont_create_with_label(pool(), new_label(), redundancy_zero(), &second, NULL));
+    created(&first);
+    created(&second);
     HOLDS(memcmp(first, second, sizeof(first)) != 0);
 }
 
 CHECK(a_label_that_is_taken_is_refused, "a label that exists gives -DER_EXIST")
 {
-    const char *label = new_label();
+    const char *label = new_container();
 
-    OK(create(label));
     FAILS(create(label), DER_EXIST);
     OK(open_status(label));
 }
 
 CHECK(a_label_is_free_after_the_destruction, "a label that no container has may be used")
 {
-    const char *label = new_label();
+    const char *label = new_container();
 
-    OK(create(label));
-    OK(daos_cont_destroy(pool(), label, 0, NULL));
+    destroy(label);
     OK(create(label));
 }
 
 CHECK(open_by_label_succeeds, "a container is named by its label or by the text of its UUID")
 {
-    const char *label = new_label();
-
-    OK(create(label));
-    OK(open_status(label));
+    OK(open_status(new_container()));
 }
 
 CHECK(open_by_the_text_of_the_uuid_succeeds, "a container is named by its label or by the text of its UUID")
 {
     uuid_t uuid;
 
-    OK(daos_cont_create_with_label(pool(), new_label(), redundancy_zero(), &uuid, NULL));
+    created(&uuid);
     OK(open_status(uuid_text(uuid)));
 }
 
 CHECK(open_for_reading_succeeds, "COO_RO opens a container for reading")
 {
-    const char *label = new_label();
-
-    OK(create(label));
-    open_container(label, DAOS_COO_RO);
+    open_container(new_container(), DAOS_COO_RO);
 }
 
 CHECK(open_of_an_absent_label_fails, "a container that does not exist gives -DER_NONEXIST")
@@ -138,14 +138,11 @@ CHECK(open_of_an_absent_uuid_fails, "a container that does not exist gives -DER_
 
 CHECK(open_fills_in_the_information, "the information of open has the UUID of the container")
 {
-    const char *label = new_label();
-    daos_cont_info_t info;
+    daos_cont_info_t info = {0};
     daos_handle_t handle;
     uuid_t uuid;
 
-    memset(&info, 0, sizeof(info));
-    OK(daos_cont_create_with_label(pool(), label, redundancy_zero(), &uuid, NULL));
-    OK(daos_cont_open(pool(), label, DAOS_COO_RW, &handle, &info, NULL));
+    OK(daos_cont_open(pool(), created(&uuid), DAOS_COO_RW, &handle, &info, NULL));
     keep(KEPT_CONTAINER, handle);
     BYTES(info.ci_uuid, uuid, sizeof(uuid));
     EQUAL(info.ci_nsnapshots, 0);
@@ -153,9 +150,8 @@ CHECK(open_fills_in_the_information, "the information of open has the UUID of th
 
 CHECK(query_fills_in_the_information, "the information of a query has the UUID and the number of handles")
 {
-    daos_cont_info_t info;
+    daos_cont_info_t info = {0};
 
-    memset(&info, 0, sizeof(info));
     OK(daos_cont_query(container(), &info, NULL, NULL));
     HOLDS(memcmp(info.ci_uuid, no_uuid, sizeof(info.ci_uuid)) != 0);
     HOLDS(info.ci_nhandles >= 1);
@@ -164,10 +160,8 @@ CHECK(query_fills_in_the_information, "the information of a query has the UUID a
 
 CHECK(query_counts_every_handle, "ci_nhandles is the number of open handles")
 {
-    daos_cont_info_t info;
+    daos_cont_info_t info = {0};
 
-    memset(&info, 0, sizeof(info));
-    container();
     open_container(container_label(), DAOS_COO_RW);
     OK(daos_cont_query(container(), &info, NULL, NULL));
     HOLDS(info.ci_nhandles >= 2);
@@ -175,64 +169,46 @@ CHECK(query_counts_every_handle, "ci_nhandles is the number of open handles")
 
 CHECK(two_handles_of_one_container_both_work, "closing one handle leaves the others alone")
 {
-    daos_handle_t other;
-    daos_obj_id_t oid = new_oid(DAOS_OT_KV_HASHED);
-
-    OK(daos_cont_open(pool(), container_label(), DAOS_COO_RW, &other, NULL, NULL));
-    OK(daos_cont_close(other, NULL));
-    put_text(open_kv(oid, DAOS_OO_RW), "key", "value");
+    closed(open_container(container_label(), DAOS_COO_RW));
+    put_text(kv(), "key", "value");
 }
 
 CHECK(what_was_written_is_there_after_closing_and_opening, "data belongs to the container, not to a handle")
 {
-    const char *label = new_label();
-    daos_handle_t first;
-    daos_handle_t second;
-    daos_handle_t kv;
+    const char *label = new_container();
+    daos_handle_t first = open_container(label, DAOS_COO_RW);
     daos_obj_id_t oid = {.lo = 7, .hi = 0};
 
-    OK(create(label));
-    OK(daos_cont_open(pool(), label, DAOS_COO_RW, &first, NULL, NULL));
     OK(daos_obj_generate_oid(first, &oid, DAOS_OT_KV_HASHED, OC_S1, 0, 0));
-    OK(daos_kv_open(first, oid, DAOS_OO_RW, &kv, NULL));
+    daos_handle_t kv = open_kv_in(first, oid, DAOS_OO_RW);
     put_text(kv, "key", "value");
-    OK(daos_kv_close(kv, NULL));
-    OK(daos_cont_close(first, NULL));
-    second = open_container(label, DAOS_COO_RO);
-    OK(daos_kv_open(second, oid, DAOS_OO_RO, &kv, NULL));
-    keep(KEPT_KV, kv);
-    kv_holds(kv, "key", "value");
+    closed(kv);
+    closed(first);
+    kv_holds(open_kv_in(open_container(label, DAOS_COO_RO), oid, DAOS_OO_RO), "key", "value");
 }
 
 CHECK(two_containers_share_no_objects, "an object id is of one container")
 {
-    const char *label = new_label();
     daos_obj_id_t oid = new_oid(DAOS_OT_KV_HASHED);
-    daos_handle_t kv;
 
     put_text(open_kv(oid, DAOS_OO_RW), "key", "value");
-    OK(create(label));
-    OK(daos_kv_open(open_container(label, DAOS_COO_RW), oid, DAOS_OO_RW, &kv, NULL));
-    keep(KEPT_KV, kv);
-    kv_lacks(kv, "key");
+    kv_lacks(open_kv_in(open_container(new_container(), DAOS_COO_RW), oid, DAOS_OO_RW), "key");
 }
 
 CHECK(destroy_by_label_removes_the_container, "a destroyed container does not exist")
 {
-    const char *label = new_label();
+    const char *label = new_container();
 
-    OK(create(label));
-    OK(daos_cont_destroy(pool(), label, 0, NULL));
+    destroy(label);
     FAILS(open_status(label), DER_NONEXIST);
 }
 
 CHECK(destroy_by_uuid_removes_the_container, "a container is named by its label or by the text of its UUID")
 {
-    const char *label = new_label();
     uuid_t uuid;
+    const char *label = created(&uuid);
 
-    OK(daos_cont_create_with_label(pool(), label, redundancy_zero(), &uuid, NULL));
-    OK(daos_cont_destroy(pool(), uuid_text(uuid), 0, NULL));
+    destroy(uuid_text(uuid));
     FAILS(open_status(label), DER_NONEXIST);
 }
 
@@ -243,16 +219,14 @@ CHECK(destroy_of_an_absent_container_fails, "a container that does not exist giv
 
 CHECK(destroy_of_an_open_container_is_refused, "destroy without force of an open container gives -DER_BUSY")
 {
-    container();
     FAILS(daos_cont_destroy(pool(), container_label(), 0, NULL), DER_BUSY);
-    put_text(new_kv(), "key", "value");
+    put_text(kv(), "key", "value");
 }
 
 CHECK(destroy_by_force_removes_an_open_container, "destroy with force removes an open container")
 {
-    const char *label = new_label();
+    const char *label = new_container();
 
-    OK(create(label));
     open_container(label, DAOS_COO_RW);
     OK(daos_cont_destroy(pool(), label, 1, NULL));
     FAILS(open_status(label), DER_NONEXIST);
@@ -261,14 +235,11 @@ CHECK(destroy_by_force_removes_an_open_container, "destroy with force removes an
 CHECK(a_handle_does_not_outlive_its_container,
       "after a destroy with force a query by the handle gives -DER_NO_HDL or -DER_NONEXIST, and the handle is closed")
 {
-    const char *label = new_label();
-    daos_cont_info_t info;
-    daos_handle_t handle;
+    const char *label = new_container();
+    daos_handle_t handle = open_container(label, DAOS_COO_RW);
 
-    OK(create(label));
-    handle = open_container(label, DAOS_COO_RW);
     OK(daos_cont_destroy(pool(), label, 1, NULL));
-    EITHER(daos_cont_query(handle, &info, NULL, NULL), DER_NO_HDL, DER_NONEXIST);
+    EITHER(daos_cont_query(handle, IGNORED(daos_cont_info_t), NULL, NULL), DER_NO_HDL, DER_NONEXIST);
 }
 
 /* Creates a container and, should that succeed, destroys it: a label that is wrongly accepted must not stay. */
@@ -277,7 +248,7 @@ static int create_and_destroy(const char *label)
     int status = create(label);
 
     if (status == 0)
-        OK(daos_cont_destroy(pool(), label, 0, NULL));
+        destroy(label);
     return status;
 }
 
@@ -325,21 +296,17 @@ CHECK(a_label_may_have_dots_colons_underlines_and_hyphens, "labels consist of [A
         status = create(label);
     }
     OK(status);
-    OK(daos_cont_destroy(pool(), label, 0, NULL));
+    destroy(label);
 }
 
 CHECK(alloc_oids_of_none_is_invalid, "alloc_oids of 0 ids gives -DER_INVAL")
 {
-    uint64_t first;
-
-    FAILS(daos_cont_alloc_oids(container(), 0, &first, NULL), DER_INVAL);
+    FAILS(daos_cont_alloc_oids(container(), 0, IGNORED(uint64_t), NULL), DER_INVAL);
 }
 
 CHECK(alloc_oids_of_one_id_succeeds, "alloc_oids returns the first id of a range")
 {
-    uint64_t first;
-
-    OK(daos_cont_alloc_oids(container(), 1, &first, NULL));
+    OK(daos_cont_alloc_oids(container(), 1, IGNORED(uint64_t), NULL));
 }
 
 /* Whether [first, first + count) and [other, other + other_count) have no id in common. */
@@ -348,12 +315,20 @@ static bool apart(uint64_t first, uint64_t count, uint64_t other, uint64_t other
     return first + count <= other || other + other_count <= first;
 }
 
+static uint64_t allocated(daos_handle_t handle, daos_size_t count)
+{
+    uint64_t first;
+
+    OK(daos_cont_alloc_oids(handle, count, &first, NULL));
+    return first;
+}
+
 CHECK(ranges_of_ids_do_not_overlap, "alloc_oids returns ranges that are unique in the container")
 {
     uint64_t ranges[8];
 
     for (int i = 0; i < 8; i++) {
-        OK(daos_cont_alloc_oids(container(), 100, &ranges[i], NULL));
+        ranges[i] = allocated(container(), 100);
         for (int j = 0; j < i; j++)
             HOLDS(apart(ranges[i], 100, ranges[j], 100));
     }
@@ -361,13 +336,10 @@ CHECK(ranges_of_ids_do_not_overlap, "alloc_oids returns ranges that are unique i
 
 CHECK(ranges_of_different_lengths_do_not_overlap, "alloc_oids returns ranges that are unique in the container")
 {
-    uint64_t one;
-    uint64_t many;
-    uint64_t last;
+    uint64_t one = allocated(container(), 1);
+    uint64_t many = allocated(container(), 100000);
+    uint64_t last = allocated(container(), 1);
 
-    OK(daos_cont_alloc_oids(container(), 1, &one, NULL));
-    OK(daos_cont_alloc_oids(container(), 100000, &many, NULL));
-    OK(daos_cont_alloc_oids(container(), 1, &last, NULL));
     HOLDS(apart(one, 1, many, 100000));
     HOLDS(apart(last, 1, many, 100000));
     HOLDS(apart(last, 1, one, 1));
@@ -375,42 +347,28 @@ CHECK(ranges_of_different_lengths_do_not_overlap, "alloc_oids returns ranges tha
 
 CHECK(ranges_of_two_handles_do_not_overlap, "alloc_oids returns ranges that are unique in the container")
 {
-    uint64_t first;
-    uint64_t second;
+    uint64_t first = allocated(container(), 50);
 
-    OK(daos_cont_alloc_oids(container(), 50, &first, NULL));
-    OK(daos_cont_alloc_oids(open_container(container_label(), DAOS_COO_RW), 50, &second, NULL));
-    HOLDS(apart(first, 50, second, 50));
+    HOLDS(apart(first, 50, allocated(open_container(container_label(), DAOS_COO_RW), 50), 50));
 }
 
 CHECK(a_range_is_not_given_again_after_closing, "alloc_oids returns ranges that are unique in the container")
 {
-    const char *label = new_label();
-    daos_handle_t handle;
-    uint64_t first;
-    uint64_t second;
+    const char *label = new_container();
+    daos_handle_t handle = open_container(label, DAOS_COO_RW);
+    uint64_t first = allocated(handle, 50);
 
-    OK(create(label));
-    OK(daos_cont_open(pool(), label, DAOS_COO_RW, &handle, NULL, NULL));
-    OK(daos_cont_alloc_oids(handle, 50, &first, NULL));
-    OK(daos_cont_close(handle, NULL));
-    OK(daos_cont_alloc_oids(open_container(label, DAOS_COO_RW), 50, &second, NULL));
-    HOLDS(apart(first, 50, second, 50));
+    closed(handle);
+    HOLDS(apart(first, 50, allocated(open_container(label, DAOS_COO_RW), 50), 50));
 }
 
 CHECK(open_for_writing_needs_no_connection_for_writing, "a container's own list decides; pydaos connects with PC_RO")
 {
-    const char *label = new_label();
-    daos_handle_t connection;
+    const char *label = new_container();
     daos_handle_t handle;
-    uint64_t first;
 
-    OK(create(label));
-    OK(daos_pool_connect(pool_label(), NULL, DAOS_PC_RO, &connection, NULL, NULL));
-    keep(KEPT_POOL, connection);
-    OK(daos_cont_open(connection, label, DAOS_COO_RW, &handle, NULL, NULL));
-    keep(KEPT_CONTAINER, handle);
-    OK(daos_cont_alloc_oids(handle, 1, &first, NULL));
+    OK(daos_cont_open(connect_to_pool(DAOS_PC_RO), label, DAOS_COO_RW, &handle, NULL, NULL));
+    allocated(keep(KEPT_CONTAINER, handle), 1);
 }
 
 CHECK(a_new_container_of_another_user_is_invalid, "CO_OWNER at creation must be the user's own, else -DER_INVAL")
@@ -426,13 +384,11 @@ CHECK(a_new_container_of_another_user_is_invalid, "CO_OWNER at creation must be 
 
 CHECK(a_container_has_a_root_object, "without CO_ROOTS at creation a container gets one root object (dup_cont_create_props)")
 {
-    const char *label = new_label();
+    const char *label = new_container();
     daos_prop_t *found = daos_prop_alloc(0);
     struct daos_prop_entry *entry;
     struct daos_prop_co_roots roots;
-    daos_handle_t kv;
 
-    OK(create(label));
     OK(daos_cont_query(open_container(label, DAOS_COO_RO), NULL, found, NULL));
     entry = daos_prop_entry_get(found, DAOS_PROP_CO_ROOTS);
     HOLDS(entry != NULL && entry->dpe_val_ptr != NULL);
@@ -445,47 +401,33 @@ CHECK(a_container_has_a_root_object, "without CO_ROOTS at creation a container g
     EQUAL(daos_obj_id2type(roots.cr_oids[0]), DAOS_OT_MULTI_HASHED);
     /* As pydaos does it. */
     roots.cr_oids[0].hi |= (uint64_t)DAOS_OT_KV_HASHED << OID_FMT_TYPE_SHIFT;
-    OK(daos_kv_open(open_container(label, DAOS_COO_RW), roots.cr_oids[0], DAOS_OO_RW, &kv, NULL));
-    keep(KEPT_KV, kv);
+    daos_handle_t kv = open_kv_in(open_container(label, DAOS_COO_RW), roots.cr_oids[0], DAOS_OO_RW);
     put_text(kv, "key", "value");
     kv_holds(kv, "key", "value");
-}
-
-static int open_with(const char *label, unsigned int flags, daos_handle_t *handle)
-{
-    int status = daos_cont_open(pool(), label, flags, handle, NULL, NULL);
-
-    if (status == 0)
-        keep(KEPT_CONTAINER, *handle);
-    return status;
 }
 
 CHECK(flags_that_contradict_each_other_open_no_container,
       "one of COO_RO, COO_RW and COO_EX; COO_EVICT without COO_EX, COO_EVICT_ALL with it: else -DER_INVAL")
 {
-    const char *label = new_label();
-    daos_handle_t handle;
+    const char *label = new_container();
 
-    OK(create(label));
-    FAILS(open_with(label, DAOS_COO_EVICT, &handle), DER_INVAL);
-    FAILS(open_with(label, DAOS_COO_RO | DAOS_COO_RW, &handle), DER_INVAL);
-    FAILS(open_with(label, DAOS_COO_RW | DAOS_COO_EVICT | DAOS_COO_EVICT_ALL, &handle), DER_INVAL);
-    FAILS(open_with(label, DAOS_COO_EX | DAOS_COO_EVICT | DAOS_COO_EVICT_ALL, &handle), DER_INVAL);
-    FAILS(open_with(label, DAOS_COO_EX | DAOS_COO_EVICT, &handle), DER_INVAL);
-    FAILS(open_with(label, DAOS_COO_RW | DAOS_COO_EVICT_ALL, &handle), DER_INVAL);
-    FAILS(open_with(label, DAOS_COO_RO | DAOS_COO_EVICT_ALL, &handle), DER_INVAL);
-    FAILS(open_with(label, DAOS_COO_RW | 1U << 20, &handle), DER_INVAL);
+    FAILS(open_with(label, DAOS_COO_EVICT), DER_INVAL);
+    FAILS(open_with(label, DAOS_COO_RO | DAOS_COO_RW), DER_INVAL);
+    FAILS(open_with(label, DAOS_COO_RW | DAOS_COO_EVICT | DAOS_COO_EVICT_ALL), DER_INVAL);
+    FAILS(open_with(label, DAOS_COO_EX | DAOS_COO_EVICT | DAOS_COO_EVICT_ALL), DER_INVAL);
+    FAILS(open_with(label, DAOS_COO_EX | DAOS_COO_EVICT), DER_INVAL);
+    FAILS(open_with(label, DAOS_COO_RW | DAOS_COO_EVICT_ALL), DER_INVAL);
+    FAILS(open_with(label, DAOS_COO_RO | DAOS_COO_EVICT_ALL), DER_INVAL);
+    FAILS(open_with(label, DAOS_COO_RW | 1U << 20), DER_INVAL);
 }
 
 CHECK(who_opens_a_container_alone_may_evict_others, "COO_EX gives -DER_BUSY beside other handles, unless it evicts them")
 {
-    const char *label = new_label();
-    daos_handle_t handle;
+    const char *label = new_container();
 
-    OK(create(label));
     open_container(label, DAOS_COO_RW);
-    FAILS(open_with(label, DAOS_COO_EX, &handle), DER_BUSY);
-    OK(open_with(label, DAOS_COO_EX | DAOS_COO_EVICT_ALL, &handle));
-    OK(open_with(label, DAOS_COO_RW | DAOS_COO_EVICT, &handle));
-    OK(open_with(label, DAOS_COO_RW, &handle));
+    FAILS(open_with(label, DAOS_COO_EX), DER_BUSY);
+    OK(open_with(label, DAOS_COO_EX | DAOS_COO_EVICT_ALL));
+    OK(open_with(label, DAOS_COO_RW | DAOS_COO_EVICT));
+    OK(open_with(label, DAOS_COO_RW));
 }

@@ -11,14 +11,6 @@
 
 SUBJECT(dfs_attr);
 
-static struct stat stat_of(const char *name)
-{
-    struct stat found;
-
-    OK(dfs_stat(file_system(), NULL, name, &found));
-    return found;
-}
-
 static bool is_between(struct timespec early, struct timespec time, struct timespec late)
 {
     return (early.tv_sec < time.tv_sec || (early.tv_sec == time.tv_sec && early.tv_nsec <= time.tv_nsec)) &&
@@ -79,9 +71,7 @@ CHECK(stat_of_the_root_needs_no_name, "without a parent and a name dfs_stat tell
 
 CHECK(stat_of_what_is_not_there_fails, "dfs_stat of what is not there gives ENOENT")
 {
-    struct stat found;
-
-    REFUSES_WITH(dfs_stat(file_system(), NULL, "missing", &found), ENOENT);
+    REFUSES_WITH(dfs_stat(file_system(), NULL, "missing", IGNORED(struct stat)), ENOENT);
 }
 
 CHECK(stat_tells_when_an_entry_was_made, "the times of a new entry are those of its making")
@@ -125,8 +115,7 @@ CHECK(the_time_of_a_write_is_kept_when_the_file_is_released, "after dfs_release 
 
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     write_file(file, 0, "changed");
-    forget_node(file);
-    OK(dfs_release(file));
+    release(file);
     HOLDS(!is_between(stat_of("f").st_mtim, made, made));
     HOLDS(is_between(made, stat_of("f").st_mtim, now(1)));
 }
@@ -147,10 +136,9 @@ CHECK(a_new_entry_changes_the_time_of_its_directory, "st_mtim of a directory is 
 
 CHECK(ostat_tells_the_same_as_stat, "dfs_ostat tells of what is open what dfs_stat tells of its entry")
 {
-    dfs_obj_t *file = new_file(NULL, "f");
+    dfs_obj_t *file = write_file(new_file(NULL, "f"), 0, "123");
     struct stat found;
 
-    write_file(file, 0, "123");
     OK(dfs_ostat(file_system(), file, &found));
     EQUAL(found.st_size, 3);
     EQUAL(found.st_mode, stat_of("f").st_mode);
@@ -221,10 +209,8 @@ CHECK(chmod_of_the_root_needs_no_name, "without a parent and a name dfs_chmod ch
 
 CHECK(chown_changes_what_is_given, "dfs_chown changes user and group, -1 leaves one as it is")
 {
-    gid_t group;
-
     new_file(NULL, "f");
-    group = stat_of("f").st_gid;
+    gid_t group = stat_of("f").st_gid;
     OK(dfs_chown(file_system(), NULL, "f", 4321, (gid_t)-1, 0));
     EQUAL(stat_of("f").st_uid, 4321);
     EQUAL(stat_of("f").st_gid, group);
@@ -245,10 +231,9 @@ CHECK(chown_follows_links_unless_told_otherwise, "dfs_chown follows links, with 
 
 CHECK(osetattr_sets_the_mode, "dfs_osetattr sets what the flags name, and tells all")
 {
-    dfs_obj_t *file = new_file(NULL, "f");
+    dfs_obj_t *file = write_file(new_file(NULL, "f"), 0, "123");
     struct stat wanted = {.st_mode = S_IFREG | 0444};
 
-    write_file(file, 0, "123");
     OK(dfs_osetattr(file_system(), file, &wanted, DFS_SET_ATTR_MODE));
     EQUAL(wanted.st_size, 3);
     EQUAL(wanted.st_mode, S_IFREG | 0444);
@@ -257,10 +242,9 @@ CHECK(osetattr_sets_the_mode, "dfs_osetattr sets what the flags name, and tells 
 
 CHECK(osetattr_sets_the_size, "dfs_osetattr makes a file shorter or longer")
 {
-    dfs_obj_t *file = new_file(NULL, "f");
+    dfs_obj_t *file = write_file(new_file(NULL, "f"), 0, "0123456789");
     struct stat wanted = {.st_size = 4};
 
-    write_file(file, 0, "0123456789");
     OK(dfs_osetattr(file_system(), file, &wanted, DFS_SET_ATTR_SIZE));
     EQUAL(wanted.st_size, 4);
     file_holds("/f", "0123");
@@ -268,15 +252,13 @@ CHECK(osetattr_sets_the_size, "dfs_osetattr makes a file shorter or longer")
 
 CHECK(osetattr_sets_the_time_of_modification, "a time of modification that was set stays until the next change")
 {
-    dfs_obj_t *file = new_file(NULL, "f");
+    dfs_obj_t *file = write_file(new_file(NULL, "f"), 0, "before");
     struct stat wanted = {.st_mtim = {.tv_sec = 1000000, .tv_nsec = 7}};
 
-    write_file(file, 0, "before");
     OK(dfs_osetattr(file_system(), file, &wanted, DFS_SET_ATTR_MTIME));
     EQUAL(stat_of("f").st_mtim.tv_sec, 1000000);
     EQUAL(stat_of("f").st_mtim.tv_nsec, 7);
-    forget_node(file);
-    OK(dfs_release(file));
+    release(file);
     EQUAL(stat_of("f").st_mtim.tv_sec, 1000000);
     file = look_up("/f", O_RDWR);
     write_file(file, 0, "after");
@@ -298,9 +280,7 @@ CHECK(osetattr_sets_the_time_of_a_directory, "a time of modification may be set 
 
 CHECK(osetattr_refuses_flags_that_it_does_not_know, "dfs_osetattr with other flags gives EINVAL")
 {
-    struct stat wanted = {0};
-
-    REFUSES_WITH(dfs_osetattr(file_system(), new_file(NULL, "f"), &wanted, 1 << 20), EINVAL);
+    REFUSES_WITH(dfs_osetattr(file_system(), new_file(NULL, "f"), IGNORED(struct stat), 1 << 20), EINVAL);
 }
 
 CHECK(access_finds_what_is_there, "F_OK succeeds for what is there, else gives ENOENT")
@@ -342,23 +322,17 @@ CHECK(get_mode_tells_the_mode_of_what_is_open, "dfs_get_mode tells kind and perm
 CHECK(an_extended_attribute_comes_back, "dfs_getxattr returns the value that dfs_setxattr put, and its size")
 {
     dfs_obj_t *file = new_file(NULL, "f");
-    char found[8] = {0};
     daos_size_t size = 0;
 
-    OK(dfs_setxattr(file_system(), file, "user.kind", "value", 5, 0));
+    set_attribute(file, "user.kind", "value");
     OK(dfs_getxattr(file_system(), file, "user.kind", NULL, &size));
     EQUAL(size, 5);
-    size = sizeof(found);
-    OK(dfs_getxattr(file_system(), look_up("/f", O_RDONLY), "user.kind", found, &size));
-    EQUAL(size, 5);
-    TEXT(found, "value");
+    attribute_is(look_up("/f", O_RDONLY), "user.kind", "value");
 }
 
 CHECK(a_missing_extended_attribute_is_told, "dfs_getxattr of what is not there gives ENODATA")
 {
-    daos_size_t size = 0;
-
-    REFUSES_WITH(dfs_getxattr(file_system(), new_file(NULL, "f"), "user.kind", NULL, &size), ENODATA);
+    REFUSES_WITH(get_attribute(new_file(NULL, "f"), "user.kind"), ENODATA);
 }
 
 CHECK(a_small_buffer_for_an_extended_attribute_is_refused, "a buffer that is too small for a value is refused")
@@ -367,21 +341,17 @@ CHECK(a_small_buffer_for_an_extended_attribute_is_refused, "a buffer that is too
     char found[2];
     daos_size_t size = sizeof(found);
 
-    OK(dfs_setxattr(file_system(), file, "user.kind", "value", 5, 0));
+    set_attribute(file, "user.kind", "value");
     HOLDS(dfs_getxattr(file_system(), file, "user.kind", found, &size) != 0);
 }
 
 CHECK(an_extended_attribute_is_replaced, "dfs_setxattr without flags replaces a value")
 {
     dfs_obj_t *file = new_file(NULL, "f");
-    char found[16] = {0};
-    daos_size_t size = sizeof(found);
 
-    OK(dfs_setxattr(file_system(), file, "user.kind", "a longer value", 14, 0));
-    OK(dfs_setxattr(file_system(), file, "user.kind", "short", 5, 0));
-    OK(dfs_getxattr(file_system(), file, "user.kind", found, &size));
-    EQUAL(size, 5);
-    TEXT(found, "short");
+    set_attribute(file, "user.kind", "a longer value");
+    set_attribute(file, "user.kind", "short");
+    attribute_is(file, "user.kind", "short");
 }
 
 CHECK(an_extended_attribute_may_have_to_be_new, "XATTR_CREATE of an attribute that is there gives EEXIST")
@@ -397,18 +367,17 @@ CHECK(an_extended_attribute_may_have_to_be_there, "XATTR_REPLACE of an attribute
     dfs_obj_t *file = new_file(NULL, "f");
 
     HOLDS(dfs_setxattr(file_system(), file, "user.kind", "value", 5, XATTR_REPLACE) != 0);
-    OK(dfs_setxattr(file_system(), file, "user.kind", "value", 5, 0));
+    set_attribute(file, "user.kind", "value");
     OK(dfs_setxattr(file_system(), file, "user.kind", "other", 5, XATTR_REPLACE));
 }
 
 CHECK(an_extended_attribute_is_removed, "after dfs_removexattr the attribute is not there")
 {
     dfs_obj_t *file = new_file(NULL, "f");
-    daos_size_t size = 0;
 
-    OK(dfs_setxattr(file_system(), file, "user.kind", "value", 5, 0));
+    set_attribute(file, "user.kind", "value");
     OK(dfs_removexattr(file_system(), file, "user.kind"));
-    REFUSES_WITH(dfs_getxattr(file_system(), file, "user.kind", NULL, &size), ENODATA);
+    REFUSES_WITH(get_attribute(file, "user.kind"), ENODATA);
     HOLDS(dfs_removexattr(file_system(), file, "user.kind") != 0);
 }
 
@@ -418,8 +387,8 @@ CHECK(extended_attributes_are_listed, "dfs_listxattr gives the names, each with 
     char list[64] = {0};
     daos_size_t size = 0;
 
-    OK(dfs_setxattr(file_system(), file, "user.a", "1", 1, 0));
-    OK(dfs_setxattr(file_system(), file, "user.bb", "2", 1, 0));
+    set_attribute(file, "user.a", "1");
+    set_attribute(file, "user.bb", "2");
     OK(dfs_listxattr(file_system(), file, NULL, &size));
     EQUAL(size, 15);
     size = sizeof(list);
@@ -431,14 +400,11 @@ CHECK(extended_attributes_are_listed, "dfs_listxattr gives the names, each with 
 CHECK(directories_have_extended_attributes, "extended attributes are for entries of all kinds")
 {
     dfs_obj_t *directory = new_directory(NULL, "d");
-    daos_size_t size = 0;
 
-    OK(dfs_setxattr(file_system(), directory, "user.kind", "value", 5, 0));
-    OK(dfs_getxattr(file_system(), directory, "user.kind", NULL, &size));
-    EQUAL(size, 5);
-    OK(dfs_setxattr(file_system(), look_up("/", O_RDWR), "user.root", "value", 5, 0));
-    OK(dfs_getxattr(file_system(), look_up("/", O_RDWR), "user.root", NULL, &size));
-    EQUAL(size, 5);
+    set_attribute(directory, "user.kind", "value");
+    attribute_is(directory, "user.kind", "value");
+    set_attribute(look_up("/", O_RDWR), "user.root", "value");
+    attribute_is(look_up("/", O_RDWR), "user.root", "value");
 }
 
 CHECK(a_long_value_of_an_extended_attribute_is_refused, "a value of more than DFS_MAX_XATTR_LEN bytes gives EINVAL")
@@ -451,40 +417,36 @@ CHECK(a_long_value_of_an_extended_attribute_is_refused, "a value of more than DF
     free(value);
 }
 
+/* The object of an open directory or file. */
+static daos_obj_id_t id_of(dfs_obj_t *node)
+{
+    daos_obj_id_t oid;
+
+    OK(dfs_obj2id(node, &oid));
+    return oid;
+}
+
 CHECK(an_extended_attribute_is_a_value_beside_the_inode, "the attribute n of an entry is under the akey x:n")
 {
     dfs_obj_t *directory = new_directory(NULL, "d");
-    daos_handle_t object;
-    daos_obj_id_t oid;
 
-    OK(dfs_setxattr(file_system(), new_file(directory, "f"), "user.kind", "value", 5, 0));
-    OK(dfs_obj2id(directory, &oid));
-    OK(daos_obj_open(file_system_container(), oid, DAOS_OO_RO, &object, NULL));
-    keep(KEPT_OBJECT, object);
-    single_holds(object, "f", "x:user.kind", "value");
+    set_attribute(new_file(directory, "f"), "user.kind", "value");
+    single_holds(open_object_in(file_system_container(), id_of(directory), DAOS_OO_RO), "f", "x:user.kind", "value");
 }
 
 CHECK(the_inode_of_an_entry_is_an_array_of_bytes, "the akey DFS_INODE has mode, object id, times, chunk size and so on, in 88 bytes")
 {
     dfs_obj_t *directory = new_directory(NULL, "d"), *file = new_file(directory, "f");
-    daos_recx_t range = {.rx_idx = 0, .rx_nr = 88};
-    daos_iod_t iod = {.iod_name = key_of("DFS_INODE"), .iod_type = DAOS_IOD_ARRAY, .iod_size = 1, .iod_nr = 1};
-    daos_key_t dkey = key_of("f");
+    daos_handle_t object = open_object_in(file_system_container(), id_of(directory), DAOS_OO_RO);
+    daos_iod_t iod = RECORDS("DFS_INODE", 1, {0, 88});
     unsigned char inode[88] = {0};
-    struct buffer buffer;
-    daos_handle_t object;
-    daos_obj_id_t oid;
+    daos_obj_id_t oid = id_of(file);
     mode_t mode;
     uint64_t chunk_size;
 
-    iod.iod_recxs = &range;
-    OK(dfs_obj2id(directory, &oid));
-    OK(daos_obj_open(file_system_container(), oid, DAOS_OO_RO, &object, NULL));
-    keep(KEPT_OBJECT, object);
-    OK(daos_obj_fetch(object, DAOS_TX_NONE, 0, &dkey, 1, &iod, buffer_of(&buffer, inode, sizeof(inode)), NULL, NULL));
+    OK(daos_obj_fetch(object, DAOS_TX_NONE, 0, KEY("f"), 1, &iod, BUFFER(inode, sizeof(inode)), NULL, NULL));
     memcpy(&mode, inode, sizeof(mode));
     EQUAL(mode, S_IFREG | 0644);
-    OK(dfs_obj2id(file, &oid));
     BYTES(inode + 4, &oid, sizeof(oid));
     memcpy(&chunk_size, inode + 36, sizeof(chunk_size));
     EQUAL(chunk_size, DFS_DEFAULT_CHUNK_SIZE);

@@ -36,13 +36,12 @@ dfs_obj_t *keep_node(dfs_obj_t *node)
     return left.nodes[left.count++] = node;
 }
 
-void forget_node(dfs_obj_t *node)
+void release(dfs_obj_t *node)
 {
     for (size_t i = left.count; i-- > 0;)
-        if (left.nodes[i] == node) {
+        if (left.nodes[i] == node)
             left.nodes[i] = left.nodes[--left.count];
-            return;
-        }
+    OK(dfs_release(node));
 }
 
 void dfs_clean_up(void)
@@ -61,6 +60,11 @@ static dfs_obj_t *made(dfs_obj_t *parent, const char *name, mode_t mode, const c
 
     OK(dfs_open(file_system(), parent, name, mode, O_RDWR | O_CREAT | O_EXCL, 0, 0, target, &node));
     return keep_node(node);
+}
+
+int open_status(dfs_obj_t *parent, const char *name, mode_t mode, int flags, const char *target)
+{
+    return dfs_open(file_system(), parent, name, mode, flags, 0, 0, target, IGNORED(dfs_obj_t *));
 }
 
 dfs_obj_t *new_file(dfs_obj_t *parent, const char *name)
@@ -95,20 +99,29 @@ bool is_there(dfs_obj_t *parent, const char *name)
     return number == 0;
 }
 
-void write_file(dfs_obj_t *file, uint64_t offset, const char *text)
+dfs_obj_t *write_file(dfs_obj_t *file, uint64_t offset, const char *text)
 {
-    struct buffer buffer;
-
-    OK(dfs_write(file_system(), file, buffer_of(&buffer, (void *)(uintptr_t)text, strlen(text)), offset, NULL));
+    OK(dfs_write(file_system(), file, BUFFER(text, strlen(text)), offset, NULL));
+    return file;
 }
 
 daos_size_t read_bytes(dfs_obj_t *file, uint64_t offset, void *bytes, size_t size)
 {
-    struct buffer buffer;
     daos_size_t found = 0;
 
-    OK(dfs_read(file_system(), file, buffer_of(&buffer, bytes, size), offset, &found, NULL));
+    OK(dfs_read(file_system(), file, BUFFER(bytes, size), offset, &found, NULL));
     return found;
+}
+
+void file_reads(dfs_obj_t *file, uint64_t offset, size_t room, const char *expected, size_t count)
+{
+    char found[TEXT_MAX];
+
+    memset(found, 'x', sizeof(found));
+    EQUAL(read_bytes(file, offset, found, room), count);
+    BYTES(found, expected, count);
+    for (size_t i = count; i < room; i++)
+        EQUAL(found[i], 'x');
 }
 
 void file_holds(const char *path, const char *text)
@@ -119,10 +132,30 @@ void file_holds(const char *path, const char *text)
     TEXT(found, text);
 }
 
-mode_t mode_of(dfs_obj_t *parent, const char *name)
+void set_attribute(dfs_obj_t *node, const char *name, const char *value)
+{
+    OK(dfs_setxattr(file_system(), node, name, value, strlen(value), 0));
+}
+
+void attribute_is(dfs_obj_t *node, const char *name, const char *value)
+{
+    char found[TEXT_MAX] = {0};
+    daos_size_t size = sizeof(found) - 1;
+
+    OK(dfs_getxattr(file_system(), node, name, found, &size));
+    EQUAL(size, strlen(value));
+    TEXT(found, value);
+}
+
+int get_attribute(dfs_obj_t *node, const char *name)
+{
+    return dfs_getxattr(file_system(), node, name, NULL, IGNORED(daos_size_t));
+}
+
+struct stat stat_of(const char *name)
 {
     struct stat found;
 
-    OK(dfs_stat(file_system(), parent, name, &found));
-    return found.st_mode;
+    OK(dfs_stat(file_system(), NULL, name, &found));
+    return found;
 }

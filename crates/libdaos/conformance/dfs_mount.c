@@ -8,21 +8,40 @@
 
 SUBJECT(dfs_mount);
 
-static dfs_attr_t attributes(void)
-{
-    return (dfs_attr_t){.da_props = redundancy_zero()};
-}
+/* What a file system is made with, and what else is given. */
+#define ATTRIBUTES(...) (&(dfs_attr_t){.da_props = redundancy_zero(), __VA_ARGS__})
 
 /* A container of layout POSIX, which is closed and destroyed when the check ends. */
-static daos_handle_t new_container(dfs_attr_t *attr)
+static daos_handle_t new_posix(dfs_attr_t *attributes)
 {
     daos_handle_t container;
 
-    OK(dfs_cont_create_with_label(pool(), new_label(), attr, NULL, &container, NULL));
+    OK(dfs_cont_create_with_label(pool(), new_label(), attributes, NULL, &container, NULL));
+    return keep(KEPT_CONTAINER, container);
+}
+
+/* A container of layout POSIX without a label, in which there is a directory; the handle is kept. */
+static daos_handle_t new_unlabelled(uuid_t *uuid)
+{
+    daos_handle_t container;
+    dfs_t *dfs;
+
+    OK(dfs_cont_create(pool(), uuid, ATTRIBUTES(), &container, &dfs));
     keep(KEPT_CONTAINER, container);
+    OK(dfs_mkdir(dfs, NULL, "kept", 0755, 0));
+    OK(dfs_umount(dfs));
     return container;
 }
 
+static dfs_t *mounted(daos_handle_t container, int flags)
+{
+    dfs_t *dfs = NULL;
+
+    OK(dfs_mount(pool(), container, flags, &dfs));
+    return dfs;
+}
+
+/* Room for bytes, as much as the first call asked for. */
 static void *packed(int status, d_iov_t *global)
 {
     OK(status);
@@ -35,21 +54,19 @@ static void *packed(int status, d_iov_t *global)
 CHECK(a_container_with_a_label_gets_a_uuid, "dfs_cont_create_with_label fills in the UUID")
 {
     static const uuid_t none;
-    dfs_attr_t attr = attributes();
     uuid_t uuid;
 
     memset(uuid, 0, sizeof(uuid));
-    OK(dfs_cont_create_with_label(pool(), new_label(), &attr, &uuid, NULL, NULL));
+    OK(dfs_cont_create_with_label(pool(), new_label(), ATTRIBUTES(), &uuid, NULL, NULL));
     HOLDS(memcmp(uuid, none, sizeof(uuid)) != 0);
 }
 
 CHECK(a_label_that_is_taken_is_refused, "a label that exists gives EEXIST")
 {
-    dfs_attr_t attr = attributes();
     const char *label = new_label();
 
-    OK(dfs_cont_create_with_label(pool(), label, &attr, NULL, NULL, NULL));
-    REFUSES_WITH(dfs_cont_create_with_label(pool(), label, &attr, NULL, NULL, NULL), EEXIST);
+    OK(dfs_cont_create_with_label(pool(), label, ATTRIBUTES(), NULL, NULL, NULL));
+    REFUSES_WITH(dfs_cont_create_with_label(pool(), label, ATTRIBUTES(), NULL, NULL, NULL), EEXIST);
 }
 
 CHECK(a_label_with_a_slash_is_refused, "a label that is not valid gives EINVAL")
@@ -59,60 +76,44 @@ CHECK(a_label_with_a_slash_is_refused, "a label that is not valid gives EINVAL")
 
 CHECK(a_container_without_a_label_opens_by_its_uuid, "dfs_cont_create fills in the UUID of what it makes")
 {
-    dfs_attr_t attr = attributes();
-    daos_handle_t container;
     uuid_t uuid;
-    dfs_t *dfs;
 
-    OK(dfs_cont_create(pool(), &uuid, &attr, &container, &dfs));
-    OK(dfs_umount(dfs));
-    OK(daos_cont_close(container, NULL));
-    OK(daos_cont_open(pool(), uuid_text(uuid), DAOS_COO_RW, &container, NULL, NULL));
-    OK(daos_cont_close(container, NULL));
+    closed(new_unlabelled(&uuid));
+    closed(open_container(uuid_text(uuid), DAOS_COO_RW));
     OK(daos_cont_destroy(pool(), uuid_text(uuid), 0, NULL));
 }
 
 CHECK(the_layout_of_the_container_is_posix, "a container of a file system has the property layout POSIX")
 {
-    struct daos_prop_entry entry = {.dpe_type = DAOS_PROP_CO_LAYOUT_TYPE};
-    daos_prop_t prop = {.dpp_nr = 1, .dpp_entries = &entry};
+    daos_prop_t *prop = PROP({.dpe_type = DAOS_PROP_CO_LAYOUT_TYPE});
 
-    OK(daos_cont_query(file_system_container(), NULL, &prop, NULL));
-    EQUAL(entry.dpe_val, DAOS_PROP_CO_LAYOUT_POSIX);
+    OK(daos_cont_query(file_system_container(), NULL, prop, NULL));
+    EQUAL(prop->dpp_entries[0].dpe_val, DAOS_PROP_CO_LAYOUT_POSIX);
 }
 
 CHECK(a_container_of_another_layout_is_not_mounted, "dfs_mount needs layout POSIX, else EINVAL")
 {
-    dfs_t *dfs;
-
-    REFUSES_WITH(dfs_mount(pool(), container(), O_RDWR, &dfs), EINVAL);
+    REFUSES_WITH(dfs_mount(pool(), container(), O_RDWR, IGNORED(dfs_t *)), EINVAL);
 }
 
 CHECK(a_container_is_mounted_again, "a file system outlives its mounts")
 {
-    dfs_attr_t attr = attributes();
-    daos_handle_t container = new_container(&attr);
-    struct stat found;
-    dfs_t *dfs;
+    daos_handle_t container = new_posix(ATTRIBUTES());
+    dfs_t *dfs = mounted(container, O_RDWR);
 
-    OK(dfs_mount(pool(), container, O_RDWR, &dfs));
     OK(dfs_mkdir(dfs, NULL, "kept", 0755, 0));
     OK(dfs_umount(dfs));
-    OK(dfs_mount(pool(), container, O_RDONLY, &dfs));
-    OK(dfs_stat(dfs, NULL, "kept", &found));
+    dfs = mounted(container, O_RDONLY);
+    OK(dfs_stat(dfs, NULL, "kept", IGNORED(struct stat)));
     OK(dfs_umount(dfs));
 }
 
 CHECK(a_mount_for_reading_refuses_changes, "changes on a mount with O_RDONLY give EPERM")
 {
-    dfs_attr_t attr = attributes();
-    daos_handle_t container = new_container(&attr);
-    dfs_obj_t *node;
-    dfs_t *dfs;
+    dfs_t *dfs = mounted(new_posix(ATTRIBUTES()), O_RDONLY);
 
-    OK(dfs_mount(pool(), container, O_RDONLY, &dfs));
     REFUSES_WITH(dfs_mkdir(dfs, NULL, "d", 0755, 0), EPERM);
-    REFUSES_WITH(dfs_open(dfs, NULL, "f", S_IFREG | 0644, O_RDWR | O_CREAT, 0, 0, NULL, &node), EPERM);
+    REFUSES_WITH(dfs_open(dfs, NULL, "f", S_IFREG | 0644, O_RDWR | O_CREAT, 0, 0, NULL, IGNORED(dfs_obj_t *)), EPERM);
     REFUSES_WITH(dfs_remove(dfs, NULL, "f", false, NULL), EPERM);
     REFUSES_WITH(dfs_sync(dfs), EPERM);
     OK(dfs_umount(dfs));
@@ -121,43 +122,29 @@ CHECK(a_mount_for_reading_refuses_changes, "changes on a mount with O_RDONLY giv
 CHECK(a_mount_for_writing_over_a_handle_for_reading_reads,
       "dfs_mount with O_RDWR takes a handle opened with DAOS_COO_RO; changes are refused one by one")
 {
-    dfs_attr_t attr = attributes();
-    daos_handle_t container, reading;
-    struct stat found;
     uuid_t uuid;
-    dfs_t *dfs;
+    daos_handle_t container = new_unlabelled(&uuid), reading = open_container(uuid_text(uuid), DAOS_COO_RO);
+    dfs_t *dfs = mounted(reading, O_RDWR);
 
-    OK(dfs_cont_create(pool(), &uuid, &attr, &container, &dfs));
-    OK(dfs_mkdir(dfs, NULL, "kept", 0755, 0));
-    OK(dfs_umount(dfs));
-    OK(daos_cont_open(pool(), uuid_text(uuid), DAOS_COO_RO, &reading, NULL, NULL));
-    OK(dfs_mount(pool(), reading, O_RDWR, &dfs));
-    OK(dfs_stat(dfs, NULL, "kept", &found));
+    OK(dfs_stat(dfs, NULL, "kept", IGNORED(struct stat)));
     REFUSES_WITH(dfs_mkdir(dfs, NULL, "new", 0755, 0), EPERM);
     OK(dfs_umount(dfs));
-    OK(daos_cont_close(reading, NULL));
-    OK(daos_cont_close(container, NULL));
+    closed(reading);
+    closed(container);
     OK(daos_cont_destroy(pool(), uuid_text(uuid), 0, NULL));
 }
 
 CHECK(a_balanced_container_is_mounted_balanced_only, "a mount without DFS_BALANCED of a container made with it gives EPERM")
 {
-    dfs_attr_t attr = attributes();
-    daos_handle_t container;
-    dfs_t *dfs;
+    daos_handle_t container = new_posix(ATTRIBUTES(.da_mode = DFS_BALANCED));
 
-    attr.da_mode = DFS_BALANCED;
-    container = new_container(&attr);
-    REFUSES_WITH(dfs_mount(pool(), container, O_RDWR, &dfs), EPERM);
-    OK(dfs_mount(pool(), container, O_RDWR | DFS_BALANCED, &dfs));
-    OK(dfs_umount(dfs));
+    REFUSES_WITH(dfs_mount(pool(), container, O_RDWR, IGNORED(dfs_t *)), EPERM);
+    OK(dfs_umount(mounted(container, O_RDWR | DFS_BALANCED)));
 }
 
 CHECK(a_container_without_a_place_for_its_uuid_is_refused, "dfs_cont_create needs a place for the UUID, else EINVAL")
 {
-    daos_handle_t container;
-
-    REFUSES_WITH(dfs_cont_create(pool(), NULL, NULL, &container, NULL), EINVAL);
+    REFUSES_WITH(dfs_cont_create(pool(), NULL, NULL, IGNORED(daos_handle_t), NULL), EINVAL);
 }
 
 CHECK(query_tells_the_default_chunk_size, "the chunk size of a file system is 1 MiB where no other was given")
@@ -171,11 +158,9 @@ CHECK(query_tells_the_default_chunk_size, "the chunk size of a file system is 1 
 
 CHECK(query_tells_what_the_container_was_made_with, "attributes of the container are kept in its superblock")
 {
-    dfs_attr_t attr = {.da_props = redundancy_zero(), .da_chunk_size = 65536, .da_file_oclass_id = OC_S2};
+    dfs_t *dfs = mounted(new_posix(ATTRIBUTES(.da_chunk_size = 65536, .da_file_oclass_id = OC_S2)), O_RDWR);
     dfs_attr_t found;
-    dfs_t *dfs;
 
-    OK(dfs_mount(pool(), new_container(&attr), O_RDWR, &dfs));
     OK(dfs_query(dfs, &found));
     EQUAL(found.da_chunk_size, 65536);
     EQUAL(found.da_file_oclass_id, OC_S2);
@@ -184,15 +169,14 @@ CHECK(query_tells_what_the_container_was_made_with, "attributes of the container
 
 CHECK(the_superblock_has_the_magic_number, "the object 0.0 holds the superblock under DFS_SB_METADATA and DFS_MAGIC")
 {
+    daos_handle_t container = file_system_container();
     daos_obj_id_t oid = {.lo = 0, .hi = 0};
-    daos_handle_t object;
     daos_size_t size = 0;
     uint64_t magic = 0;
 
-    OK(daos_obj_generate_oid(file_system_container(), &oid, DAOS_OT_MULTI_HASHED, OC_S1, 0, 0));
-    OK(daos_obj_open(file_system_container(), oid, DAOS_OO_RO, &object, NULL));
-    keep(KEPT_OBJECT, object);
-    OK(fetch_single(object, DAOS_TX_NONE, 0, "DFS_SB_METADATA", "DFS_MAGIC", &magic, sizeof(magic), &size));
+    OK(daos_obj_generate_oid(container, &oid, DAOS_OT_MULTI_HASHED, OC_S1, 0, 0));
+    OK(fetch_single(open_object_in(container, oid, DAOS_OO_RO), DAOS_TX_NONE, 0, "DFS_SB_METADATA", "DFS_MAGIC", &magic,
+                    sizeof(magic), &size));
     EQUAL(size, sizeof(magic));
     EQUAL(magic, 0xda05df50da05df50);
 }
@@ -204,10 +188,8 @@ CHECK(sync_succeeds, "dfs_sync of a mount for writing returns 0")
 
 CHECK(null_for_a_mount_is_invalid, "a NULL mount gives EINVAL")
 {
-    struct stat found;
-
     REFUSES_WITH(dfs_mkdir(NULL, NULL, "d", 0755, 0), EINVAL);
-    REFUSES_WITH(dfs_stat(NULL, NULL, "d", &found), EINVAL);
+    REFUSES_WITH(dfs_stat(NULL, NULL, "d", IGNORED(struct stat)), EINVAL);
     REFUSES_WITH(dfs_umount(NULL), EINVAL);
 }
 
@@ -227,13 +209,11 @@ CHECK(the_handles_of_a_mount_are_those_it_was_given, "dfs_pool_get and dfs_cont_
 
 CHECK(a_prefix_is_taken_off_paths, "with a prefix set, paths of dfs_lookup begin with it")
 {
-    dfs_obj_t *node;
-
     new_directory(NULL, "d");
     OK(dfs_set_prefix(file_system(), "/mnt/fs/"));
     look_up("/mnt/fs/d", O_RDONLY);
     look_up("/mnt/fs", O_RDONLY);
-    REFUSES_WITH(dfs_lookup(file_system(), "/d", O_RDONLY, &node, NULL, NULL), EINVAL);
+    REFUSES_WITH(dfs_lookup(file_system(), "/d", O_RDONLY, IGNORED(dfs_obj_t *), NULL, NULL), EINVAL);
     OK(dfs_set_prefix(file_system(), NULL));
     look_up("/d", O_RDONLY);
 }
@@ -246,14 +226,13 @@ CHECK(a_prefix_begins_with_a_slash, "a prefix that is no absolute path gives EIN
 CHECK(a_mount_is_given_on_as_bytes, "dfs_global2local mounts what dfs_local2global packed")
 {
     d_iov_t global = {0};
-    struct stat found;
     dfs_t *other;
 
     new_directory(NULL, "d");
     packed(dfs_local2global(file_system(), &global), &global);
     OK(dfs_local2global(file_system(), &global));
     OK(dfs_global2local(pool(), file_system_container(), 0, global, &other));
-    OK(dfs_stat(other, NULL, "d", &found));
+    OK(dfs_stat(other, NULL, "d", IGNORED(struct stat)));
     OK(dfs_mkdir(other, NULL, "e", 0755, 0));
     OK(dfs_umount(other));
     free(global.iov_buf);
@@ -263,18 +242,15 @@ CHECK(a_mount_is_given_on_as_bytes, "dfs_global2local mounts what dfs_local2glob
 CHECK(bytes_of_another_kind_are_no_mount, "bytes that dfs_local2global did not write give EINVAL")
 {
     char bytes[512] = "not a mount";
-    d_iov_t global;
-    dfs_t *other;
 
-    d_iov_set(&global, bytes, sizeof(bytes));
-    REFUSES_WITH(dfs_global2local(pool(), file_system_container(), 0, global, &other), EINVAL);
+    REFUSES_WITH(dfs_global2local(pool(), file_system_container(), 0, iov_of(bytes, sizeof(bytes)), IGNORED(dfs_t *)),
+                 EINVAL);
 }
 
 CHECK(a_file_is_given_on_as_bytes, "dfs_obj_global2local opens what dfs_obj_local2global packed")
 {
     dfs_obj_t *file = new_file(NULL, "f"), *other;
     d_iov_t global = {0};
-    char found[8] = {0};
 
     packed(dfs_obj_local2global(file_system(), file, &global), &global);
     OK(dfs_obj_local2global(file_system(), file, &global));
@@ -282,39 +258,32 @@ CHECK(a_file_is_given_on_as_bytes, "dfs_obj_global2local opens what dfs_obj_loca
     keep_node(other);
     free(global.iov_buf);
     write_file(other, 0, "shared");
-    EQUAL(read_bytes(file, 0, found, sizeof(found)), 6);
-    TEXT(found, "shared");
+    file_reads(file, 0, 8, "shared", 6);
 }
 
 CHECK(a_directory_is_not_given_on, "dfs_obj_local2global of what is no file gives EINVAL")
 {
-    d_iov_t global = {0};
-
-    REFUSES_WITH(dfs_obj_local2global(file_system(), new_directory(NULL, "d"), &global), EINVAL);
+    REFUSES_WITH(dfs_obj_local2global(file_system(), new_directory(NULL, "d"), IGNORED(d_iov_t)), EINVAL);
 }
 
 CHECK(connect_needs_init, "dfs_connect before dfs_init gives EACCES")
 {
-    dfs_t *dfs;
-
-    REFUSES_WITH(dfs_connect(pool_label(), NULL, "none", O_RDWR, NULL, &dfs), EACCES);
+    REFUSES_WITH(dfs_connect(pool_label(), NULL, "none", O_RDWR, NULL, IGNORED(dfs_t *)), EACCES);
 }
 
 CHECK(connect_makes_a_container, "dfs_connect with O_CREAT makes a container that is not there")
 {
-    dfs_attr_t attr = attributes();
     const char *label = new_label();
-    struct stat found;
     dfs_t *dfs;
 
     OK(dfs_init());
     REFUSES_WITH(dfs_connect(pool_label(), NULL, label, O_RDWR, NULL, &dfs), ENOENT);
-    OK(dfs_connect(pool_label(), NULL, label, O_RDWR | O_CREAT, &attr, &dfs));
+    OK(dfs_connect(pool_label(), NULL, label, O_RDWR | O_CREAT, ATTRIBUTES(), &dfs));
     OK(dfs_mkdir(dfs, NULL, "d", 0755, 0));
     REFUSES_WITH(dfs_umount(dfs), EINVAL);
     OK(dfs_disconnect(dfs));
     OK(dfs_connect(pool_label(), NULL, label, O_RDONLY, NULL, &dfs));
-    OK(dfs_stat(dfs, NULL, "d", &found));
+    OK(dfs_stat(dfs, NULL, "d", IGNORED(struct stat)));
     OK(dfs_disconnect(dfs));
     OK(dfs_destroy(pool_label(), NULL, label, 0, NULL));
     OK(dfs_fini());

@@ -39,7 +39,7 @@ CHECK(the_root_is_a_directory, "the path / leads to a directory")
 CHECK(mkdir_makes_a_directory, "dfs_mkdir makes an empty directory with the permissions that are given")
 {
     OK(dfs_mkdir(file_system(), NULL, "d", 0750, 0));
-    EQUAL(mode_of(NULL, "d"), S_IFDIR | 0750);
+    EQUAL(stat_of("d").st_mode, S_IFDIR | 0750);
 }
 
 CHECK(mkdir_of_what_is_there_fails, "dfs_mkdir of an entry that is there gives EEXIST")
@@ -117,11 +117,10 @@ CHECK(lookup_tells_mode_and_stat, "dfs_lookup tells the mode and what stat tells
 CHECK(a_name_is_looked_up_in_a_directory, "dfs_lookup_rel finds a name in an open directory")
 {
     dfs_obj_t *directory = new_directory(NULL, "d"), *node;
-    struct stat found;
     mode_t mode = 0;
 
     new_file(directory, "f");
-    OK(dfs_lookup_rel(file_system(), directory, "f", O_RDWR, &node, &mode, &found));
+    OK(dfs_lookup_rel(file_system(), directory, "f", O_RDWR, &node, &mode, IGNORED(struct stat)));
     write_file(keep_node(node), 0, "relative");
     HOLDS(S_ISREG(mode));
     file_holds("/d/f", "relative");
@@ -148,17 +147,13 @@ CHECK(a_link_keeps_where_it_leads, "dfs_get_symlink_value tells where a link lea
 
 CHECK(a_link_that_is_there_is_not_made_again, "a link over an entry that is there gives EEXIST")
 {
-    dfs_obj_t *node;
-
     new_link(NULL, "l", "a");
-    REFUSES_WITH(dfs_open(file_system(), NULL, "l", S_IFLNK, O_RDWR | O_CREAT, 0, 0, "b", &node), EEXIST);
+    REFUSES_WITH(open_status(NULL, "l", S_IFLNK, O_RDWR | O_CREAT, "b"), EEXIST);
 }
 
 CHECK(a_link_needs_a_value, "a link without where it leads gives EINVAL")
 {
-    dfs_obj_t *node;
-
-    REFUSES_WITH(dfs_open(file_system(), NULL, "l", S_IFLNK, O_RDWR | O_CREAT, 0, 0, NULL, &node), EINVAL);
+    REFUSES_WITH(open_status(NULL, "l", S_IFLNK, O_RDWR | O_CREAT, NULL), EINVAL);
 }
 
 CHECK(a_link_at_the_end_of_a_path_is_followed, "dfs_lookup follows the last link of a path")
@@ -287,10 +282,9 @@ CHECK(readdir_does_not_give_what_was_removed, "an entry that was removed is not 
 CHECK(readdir_of_a_file_fails, "dfs_readdir of what is no directory gives ENOTDIR")
 {
     daos_anchor_t anchor = {0};
-    struct dirent name;
     uint32_t nr = 1;
 
-    REFUSES_WITH(dfs_readdir(file_system(), new_file(NULL, "f"), &anchor, &nr, &name), ENOTDIR);
+    REFUSES_WITH(dfs_readdir(file_system(), new_file(NULL, "f"), &anchor, &nr, IGNORED(struct dirent)), ENOTDIR);
 }
 
 CHECK(readdirplus_tells_of_each_entry, "dfs_readdirplus tells names, and what stat tells")
@@ -454,7 +448,7 @@ CHECK(move_does_not_put_a_file_over_a_directory, "dfs_move of a file over a dire
     new_directory(NULL, "d");
     HOLDS(move_to("f", "d") != 0);
     HOLDS(is_there(NULL, "f"));
-    EQUAL(mode_of(NULL, "d") & S_IFMT, S_IFDIR);
+    EQUAL(stat_of("d").st_mode & S_IFMT, S_IFDIR);
 }
 
 CHECK(move_does_not_put_a_directory_over_a_file, "dfs_move of a directory over a file is refused, as by rename")
@@ -491,25 +485,17 @@ CHECK(move_of_a_link_keeps_where_it_leads, "dfs_move of a link moves the link it
 
 CHECK(move_keeps_extended_attributes, "extended attributes move with the entry")
 {
-    dfs_obj_t *file = new_file(NULL, "a");
-    char found[8] = {0};
-    daos_size_t size = sizeof(found);
-
-    OK(dfs_setxattr(file_system(), file, "user.kind", "value", 5, 0));
+    set_attribute(new_file(NULL, "a"), "user.kind", "value");
     OK(move_to("a", "b"));
-    OK(dfs_getxattr(file_system(), look_up("/b", O_RDONLY), "user.kind", found, &size));
-    EQUAL(size, 5);
-    TEXT(found, "value");
+    attribute_is(look_up("/b", O_RDONLY), "user.kind", "value");
 }
 
 CHECK(move_does_not_keep_attributes_of_what_it_replaces, "what is replaced is gone with its extended attributes")
 {
-    daos_size_t size = 0;
-
-    OK(dfs_setxattr(file_system(), new_file(NULL, "b"), "user.old", "value", 5, 0));
+    set_attribute(new_file(NULL, "b"), "user.old", "value");
     new_file(NULL, "a");
     OK(move_to("a", "b"));
-    REFUSES_WITH(dfs_getxattr(file_system(), look_up("/b", O_RDONLY), "user.old", NULL, &size), ENODATA);
+    REFUSES_WITH(get_attribute(look_up("/b", O_RDONLY), "user.old"), ENODATA);
 }
 
 CHECK(a_handle_may_be_told_of_a_move, "dfs_update_parent gives an open handle its new place")

@@ -32,104 +32,35 @@ CHECK(the_numbers_of_errors_are_those_of_daos, "programs compare with the number
     EQUAL(DER_NOTSUPPORTED, 2037);
 }
 
-static daos_handle_t closed_kv(void)
-{
-    daos_handle_t kv;
-
-    OK(daos_kv_open(container(), new_oid(DAOS_OT_KV_HASHED), DAOS_OO_RW, &kv, NULL));
-    OK(daos_kv_close(kv, NULL));
-    return kv;
-}
-
-CHECK(a_put_through_a_closed_handle_fails, "a handle that is not open gives -DER_NO_HDL")
-{
-    FAILS(daos_kv_put(closed_kv(), DAOS_TX_NONE, 0, "key", 5, "value", NULL), DER_NO_HDL);
-}
-
-CHECK(a_get_through_a_closed_handle_fails, "a handle that is not open gives -DER_NO_HDL")
-{
-    daos_size_t size = 0;
-
-    FAILS(daos_kv_get(closed_kv(), DAOS_TX_NONE, 0, "key", &size, NULL, NULL), DER_NO_HDL);
-}
-
-CHECK(a_second_close_of_a_kv_fails, "a handle that is not open gives -DER_NO_HDL")
-{
-    FAILS(daos_kv_close(closed_kv(), NULL), DER_NO_HDL);
-}
-
-CHECK(a_closed_array_handle_has_no_size, "a handle that is not open gives -DER_NO_HDL")
-{
-    daos_handle_t array = new_array(1, 4096);
-    daos_size_t size;
-
-    forget(array);
-    OK(daos_array_close(array, NULL));
-    FAILS(daos_array_get_size(array, DAOS_TX_NONE, &size, NULL), DER_NO_HDL);
-}
-
-CHECK(a_closed_container_handle_gives_no_ids, "a handle that is not open gives -DER_NO_HDL")
-{
-    daos_handle_t handle;
-    uint64_t first;
-
-    container();
-    OK(daos_cont_open(pool(), container_label(), DAOS_COO_RW, &handle, NULL, NULL));
-    OK(daos_cont_close(handle, NULL));
-    FAILS(daos_cont_alloc_oids(handle, 1, &first, NULL), DER_NO_HDL);
-}
-
-CHECK(a_second_close_of_a_container_fails, "a handle that is not open gives -DER_NO_HDL")
-{
-    daos_handle_t handle;
-
-    container();
-    OK(daos_cont_open(pool(), container_label(), DAOS_COO_RW, &handle, NULL, NULL));
-    OK(daos_cont_close(handle, NULL));
-    FAILS(daos_cont_close(handle, NULL), DER_NO_HDL);
-}
-
-CHECK(a_pool_that_is_disconnected_opens_no_container, "a handle that is not open gives -DER_NO_HDL")
-{
-    daos_handle_t connection;
-    daos_handle_t handle;
-
-    OK(daos_pool_connect(pool_label(), NULL, DAOS_PC_RW, &connection, NULL, NULL));
-    OK(daos_pool_disconnect(connection, NULL));
-    FAILS(daos_cont_open(connection, container_label(), DAOS_COO_RW, &handle, NULL, NULL), DER_NO_HDL);
-}
-
-CHECK(a_second_disconnect_fails, "a handle that is not open gives -DER_NO_HDL")
-{
-    daos_handle_t connection;
-
-    OK(daos_pool_connect(pool_label(), NULL, DAOS_PC_RW, &connection, NULL, NULL));
-    OK(daos_pool_disconnect(connection, NULL));
-    FAILS(daos_pool_disconnect(connection, NULL), DER_NO_HDL);
-}
-
-CHECK(a_closed_transaction_does_not_commit, "a handle that is not open gives -DER_NO_HDL")
-{
-    daos_handle_t transaction;
-
-    OK(daos_tx_open(container(), &transaction, 0, NULL));
-    OK(daos_tx_close(transaction, NULL));
-    FAILS(daos_tx_commit(transaction, NULL), DER_NO_HDL);
-}
+#define CLOSED(sentence, call)                                                                                         \
+    CHECK(sentence, "a handle that is not open gives -DER_NO_HDL")                                                     \
+    {                                                                                                                  \
+        FAILS(call, DER_NO_HDL);                                                                                       \
+    }
+CLOSED(a_put_through_a_closed_handle_fails, daos_kv_put(closed(new_kv()), DAOS_TX_NONE, 0, "key", 5, "value", NULL))
+CLOSED(a_get_through_a_closed_handle_fails,
+       daos_kv_get(closed(new_kv()), DAOS_TX_NONE, 0, "key", IGNORED(daos_size_t), NULL, NULL))
+CLOSED(a_second_close_of_a_kv_fails, daos_kv_close(closed(new_kv()), NULL))
+CLOSED(a_closed_array_handle_has_no_size,
+       daos_array_get_size(closed(new_array(1, 4096)), DAOS_TX_NONE, IGNORED(daos_size_t), NULL))
+CLOSED(a_closed_container_handle_gives_no_ids,
+       daos_cont_alloc_oids(closed(open_container(container_label(), DAOS_COO_RW)), 1, IGNORED(uint64_t), NULL))
+CLOSED(a_second_close_of_a_container_fails,
+       daos_cont_close(closed(open_container(container_label(), DAOS_COO_RW)), NULL))
+CLOSED(a_pool_that_is_disconnected_opens_no_container,
+       daos_cont_open(closed(connect_to_pool(DAOS_PC_RW)), container_label(), DAOS_COO_RW, IGNORED(daos_handle_t), NULL,
+                      NULL))
+CLOSED(a_second_disconnect_fails, daos_pool_disconnect(closed(connect_to_pool(DAOS_PC_RW)), NULL))
+CLOSED(a_closed_transaction_does_not_commit, daos_tx_commit(closed(new_transaction(0)), NULL))
 
 CHECK(rollback_is_declared_and_missing, "cont_rollback gives -DER_NOSYS")
 {
-    daos_epoch_t epoch = 0;
-
-    OK(daos_cont_create_snap(container(), &epoch, NULL, NULL));
-    FAILS(daos_cont_rollback(container(), epoch, NULL), DER_NOSYS);
+    FAILS(daos_cont_rollback(container(), new_snapshot(), NULL), DER_NOSYS);
 }
 
 CHECK(subscribe_is_declared_and_missing, "cont_subscribe gives -DER_NOSYS")
 {
-    daos_epoch_t epoch = 0;
-
-    FAILS(daos_cont_subscribe(container(), &epoch, NULL), DER_NOSYS);
+    FAILS(daos_cont_subscribe(container(), IGNORED(daos_epoch_t), NULL), DER_NOSYS);
 }
 
 CHECK(aggregate_up_to_now_succeeds, "cont_aggregate with the epoch 0 means now")

@@ -14,9 +14,8 @@ typedef int (*to_global)(daos_handle_t handle, d_iov_t *global);
 /* Asks for the size, then for the bytes. */
 static d_iov_t global_of(to_global convert, daos_handle_t handle)
 {
-    d_iov_t global;
+    d_iov_t global = {0};
 
-    memset(&global, 0, sizeof(global));
     OK(convert(handle, &global));
     HOLDS(global.iov_buf_len > 0 && global.iov_buf_len <= GLOBAL_MAX);
     global.iov_buf = bytes;
@@ -26,42 +25,25 @@ static d_iov_t global_of(to_global convert, daos_handle_t handle)
     return global;
 }
 
-CHECK(a_pool_handle_has_a_size_as_bytes, "local2global with a NULL buffer returns the size that is needed")
-{
-    d_iov_t global;
-
-    memset(&global, 0, sizeof(global));
-    OK(daos_pool_local2global(pool(), &global));
-    HOLDS(global.iov_buf_len > 0);
-}
-
-CHECK(a_container_handle_has_a_size_as_bytes, "local2global with a NULL buffer returns the size that is needed")
-{
-    d_iov_t global;
-
-    memset(&global, 0, sizeof(global));
-    OK(daos_cont_local2global(container(), &global));
-    HOLDS(global.iov_buf_len > 0);
-}
-
-CHECK(an_array_handle_has_a_size_as_bytes, "local2global with a NULL buffer returns the size that is needed")
-{
-    d_iov_t global;
-
-    memset(&global, 0, sizeof(global));
-    OK(daos_array_local2global(new_array(1, 4096), &global));
-    HOLDS(global.iov_buf_len > 0);
-}
+#define HAS_SIZE(sentence, convert, handle)                                                                            \
+    CHECK(sentence, "local2global with a NULL buffer returns the size that is needed")                                 \
+    {                                                                                                                  \
+        d_iov_t global = {0};                                                                                          \
+                                                                                                                       \
+        OK(convert(handle, &global));                                                                                  \
+        HOLDS(global.iov_buf_len > 0);                                                                                 \
+    }
+HAS_SIZE(a_pool_handle_has_a_size_as_bytes, daos_pool_local2global, pool())
+HAS_SIZE(a_container_handle_has_a_size_as_bytes, daos_cont_local2global, container())
+HAS_SIZE(an_array_handle_has_a_size_as_bytes, daos_array_local2global, new_array(1, 4096))
 
 CHECK(a_pool_handle_comes_back, "global2local makes a handle of the same pool")
 {
     d_iov_t global = global_of(daos_pool_local2global, pool());
-    daos_pool_info_t here;
-    daos_pool_info_t there;
+    daos_pool_info_t here = {0};
+    daos_pool_info_t there = {0};
     daos_handle_t copy;
 
-    memset(&here, 0, sizeof(here));
-    memset(&there, 0, sizeof(there));
     OK(daos_pool_global2local(global, &copy));
     keep(KEPT_POOL, copy);
     OK(daos_pool_query(pool(), NULL, &here, NULL, NULL));
@@ -75,29 +57,22 @@ static daos_handle_t container_copy(void)
     daos_handle_t copy;
 
     OK(daos_cont_global2local(pool(), global, &copy));
-    keep(KEPT_CONTAINER, copy);
-    return copy;
+    return keep(KEPT_CONTAINER, copy);
 }
 
 CHECK(a_container_handle_comes_back, "global2local makes a handle of the same container")
 {
     daos_obj_id_t oid = new_oid(DAOS_OT_KV_HASHED);
-    daos_handle_t kv;
 
     put_text(open_kv(oid, DAOS_OO_RW), "key", "value");
-    OK(daos_kv_open(container_copy(), oid, DAOS_OO_RW, &kv, NULL));
-    keep(KEPT_KV, kv);
-    kv_holds(kv, "key", "value");
+    kv_holds(open_kv_in(container_copy(), oid, DAOS_OO_RW), "key", "value");
 }
 
 CHECK(a_container_handle_that_came_back_writes, "the new handle has the rights of the old one")
 {
     daos_obj_id_t oid = new_oid(DAOS_OT_KV_HASHED);
-    daos_handle_t kv;
 
-    OK(daos_kv_open(container_copy(), oid, DAOS_OO_RW, &kv, NULL));
-    keep(KEPT_KV, kv);
-    put_text(kv, "key", "value");
+    put_text(open_kv_in(container_copy(), oid, DAOS_OO_RW), "key", "value");
     kv_holds(open_kv(oid, DAOS_OO_RO), "key", "value");
 }
 
@@ -105,29 +80,22 @@ CHECK(closing_the_copy_of_a_container_leaves_the_original, "the two handles are 
 {
     daos_handle_t copy = container_copy();
 
-    forget(copy);
-    OK(daos_cont_close(copy, NULL));
+    closed(copy);
     put_text(new_kv(), "key", "value");
 }
 
-static daos_handle_t array_copy(daos_handle_t array, unsigned int mode)
+static daos_handle_t array_copy(daos_handle_t array)
 {
     d_iov_t global = global_of(daos_array_local2global, array);
     daos_handle_t copy;
 
-    OK(daos_array_global2local(container(), global, mode, &copy));
-    keep(KEPT_ARRAY, copy);
-    return copy;
+    OK(daos_array_global2local(container(), global, DAOS_OO_RW, &copy));
+    return keep(KEPT_ARRAY, copy);
 }
 
 CHECK(an_array_handle_comes_back, "global2local makes a handle of the same array")
 {
-    daos_handle_t array = new_array(1, 4096);
-    char found[4] = {0};
-
-    OK(write_range(array, DAOS_TX_NONE, 0, 4, "four", 4));
-    OK(read_range(array_copy(array, DAOS_OO_RW), DAOS_TX_NONE, 0, 4, found, 4));
-    BYTES(found, "four", 4);
+    reads(array_copy(write_text(new_array(1, 4096), 0, "four")), 0, "four", 4);
 }
 
 CHECK(an_array_handle_keeps_its_attributes, "the bytes of an array handle hold cell and chunk size")
@@ -135,7 +103,7 @@ CHECK(an_array_handle_keeps_its_attributes, "the bytes of an array handle hold c
     daos_size_t cell = 0;
     daos_size_t chunk = 0;
 
-    OK(daos_array_get_attr(array_copy(new_array(8, 512), DAOS_OO_RW), &chunk, &cell));
+    OK(daos_array_get_attr(array_copy(new_array(8, 512)), &chunk, &cell));
     EQUAL(cell, 8);
     EQUAL(chunk, 512);
 }
@@ -143,11 +111,9 @@ CHECK(an_array_handle_keeps_its_attributes, "the bytes of an array handle hold c
 CHECK(an_array_opened_with_attributes_comes_back, "the bytes of an array handle hold cell and chunk size")
 {
     daos_handle_t array = new_byte_array(64);
-    char found[4] = {0};
 
-    OK(write_range(array_copy(array, DAOS_OO_RW), DAOS_TX_NONE, 100, 4, "four", 4));
-    OK(read_range(array, DAOS_TX_NONE, 100, 4, found, 4));
-    BYTES(found, "four", 4);
+    write_text(array_copy(array), 100, "four");
+    reads(array, 100, "four", 4);
 }
 
 CHECK(the_handle_inval_is_invalid, "DAOS_HDL_INVAL has the cookie 0")

@@ -12,10 +12,29 @@ static int put(daos_handle_t kv, uint64_t flags, const char *key, const char *va
     return daos_kv_put(kv, DAOS_TX_NONE, flags, key, strlen(value), value, NULL);
 }
 
-static int get_size(daos_handle_t kv, uint64_t flags, const char *key, daos_size_t *size)
+static int get(uint64_t flags, const char *key)
 {
-    *size = 0;
-    return daos_kv_get(kv, DAOS_TX_NONE, flags, key, size, NULL, NULL);
+    return daos_kv_get(kv(), DAOS_TX_NONE, flags, key, IGNORED(daos_size_t), NULL, NULL);
+}
+
+/* The size of a value, without its bytes. */
+static void has_size(uint64_t flags, const char *key, daos_size_t expected)
+{
+    daos_size_t size = 0;
+
+    OK(daos_kv_get(kv(), DAOS_TX_NONE, flags, key, &size, NULL, NULL));
+    EQUAL(size, expected);
+}
+
+/* Gets a value of this size with so much room, over a buffer of 'x', of which so many bytes are then as expected. */
+static void get_gives(const char *key, daos_size_t room, daos_size_t size, const char *expected, size_t bytes)
+{
+    char found[16];
+
+    memset(found, 'x', sizeof(found));
+    OK(daos_kv_get(kv(), DAOS_TX_NONE, 0, key, &room, found, NULL));
+    EQUAL(room, size);
+    BYTES(found, expected, bytes);
 }
 
 CHECK(open_of_an_object_that_was_never_written_succeeds, "kv_open is local and needs no existing object")
@@ -66,162 +85,117 @@ CHECK(a_kv_handle_closes_with_the_close_of_objects, "programs close key-value ha
 
 CHECK(get_returns_what_was_put, "get returns the bytes and the size of the value")
 {
-    daos_handle_t kv = new_kv();
-
-    put_text(kv, "key", "the value");
-    kv_holds(kv, "key", "the value");
+    put_text(kv(), "key", "the value");
+    kv_holds(kv(), "key", "the value");
 }
 
 CHECK(put_replaces_a_value_by_a_shorter_one, "put replaces the whole value")
 {
-    daos_handle_t kv = new_kv();
-
-    put_text(kv, "key", "a long value of many bytes");
-    put_text(kv, "key", "short");
-    kv_holds(kv, "key", "short");
+    put_text(kv(), "key", "a long value of many bytes");
+    put_text(kv(), "key", "short");
+    kv_holds(kv(), "key", "short");
 }
 
 CHECK(put_replaces_a_value_by_a_longer_one, "put replaces the whole value")
 {
-    daos_handle_t kv = new_kv();
-
-    put_text(kv, "key", "short");
-    put_text(kv, "key", "a long value of many bytes");
-    kv_holds(kv, "key", "a long value of many bytes");
+    put_text(kv(), "key", "short");
+    put_text(kv(), "key", "a long value of many bytes");
+    kv_holds(kv(), "key", "a long value of many bytes");
 }
 
 /* The rules of empty values are those that DAOS's own suite checks: src/tests/suite/daos_kv.c, kv_cond_ops. */
 
 CHECK(put_of_size_zero_makes_a_present_key, "a put of size 0 makes a key of size 0, which COND_KEY_GET finds")
 {
-    daos_handle_t kv = new_kv();
     char found[4] = "old";
     daos_size_t size = sizeof(found);
 
-    OK(daos_kv_put(kv, DAOS_TX_NONE, 0, "key", 0, NULL, NULL));
-    OK(daos_kv_get(kv, DAOS_TX_NONE, DAOS_COND_KEY_GET, "key", &size, found, NULL));
+    OK(daos_kv_put(kv(), DAOS_TX_NONE, 0, "key", 0, NULL, NULL));
+    OK(daos_kv_get(kv(), DAOS_TX_NONE, DAOS_COND_KEY_GET, "key", &size, found, NULL));
     EQUAL(size, 0);
     TEXT(found, "old");
     size = 9;
-    OK(daos_kv_get(kv, DAOS_TX_NONE, DAOS_COND_KEY_GET, "key", &size, NULL, NULL));
+    OK(daos_kv_get(kv(), DAOS_TX_NONE, DAOS_COND_KEY_GET, "key", &size, NULL, NULL));
     EQUAL(size, 0);
 }
 
 CHECK(put_of_size_zero_replaces_a_value, "put replaces the whole value, also by one of size 0")
 {
-    daos_handle_t kv = new_kv();
-    daos_size_t size;
-
-    put_text(kv, "key", "value");
-    OK(daos_kv_put(kv, DAOS_TX_NONE, 0, "key", 0, NULL, NULL));
-    OK(get_size(kv, DAOS_COND_KEY_GET, "key", &size));
-    EQUAL(size, 0);
-    put_text(kv, "key", "another");
-    kv_holds(kv, "key", "another");
+    put_text(kv(), "key", "value");
+    OK(daos_kv_put(kv(), DAOS_TX_NONE, 0, "key", 0, NULL, NULL));
+    has_size(DAOS_COND_KEY_GET, "key", 0);
+    put_text(kv(), "key", "another");
+    kv_holds(kv(), "key", "another");
 }
 
 CHECK(insert_of_a_key_with_an_empty_value_succeeds_once, "a key of size 0 is present for COND_KEY_INSERT: -DER_EXIST")
 {
-    daos_handle_t kv = new_kv();
-
-    OK(daos_kv_put(kv, DAOS_TX_NONE, DAOS_COND_KEY_INSERT, "key", 0, NULL, NULL));
-    FAILS(daos_kv_put(kv, DAOS_TX_NONE, DAOS_COND_KEY_INSERT, "key", 0, NULL, NULL), DER_EXIST);
-    FAILS(put(kv, DAOS_COND_KEY_INSERT, "key", "value"), DER_EXIST);
+    OK(daos_kv_put(kv(), DAOS_TX_NONE, DAOS_COND_KEY_INSERT, "key", 0, NULL, NULL));
+    FAILS(daos_kv_put(kv(), DAOS_TX_NONE, DAOS_COND_KEY_INSERT, "key", 0, NULL, NULL), DER_EXIST);
+    FAILS(put(kv(), DAOS_COND_KEY_INSERT, "key", "value"), DER_EXIST);
 }
 
 CHECK(update_of_a_key_with_an_empty_value_succeeds, "a key of size 0 is present for COND_KEY_UPDATE")
 {
-    daos_handle_t kv = new_kv();
-
-    FAILS(daos_kv_put(kv, DAOS_TX_NONE, DAOS_COND_KEY_UPDATE, "key", 0, NULL, NULL), DER_NONEXIST);
-    OK(daos_kv_put(kv, DAOS_TX_NONE, 0, "key", 0, NULL, NULL));
-    OK(daos_kv_put(kv, DAOS_TX_NONE, DAOS_COND_KEY_UPDATE, "key", 0, NULL, NULL));
-    OK(put(kv, DAOS_COND_KEY_UPDATE, "key", "value"));
-    kv_holds(kv, "key", "value");
+    FAILS(daos_kv_put(kv(), DAOS_TX_NONE, DAOS_COND_KEY_UPDATE, "key", 0, NULL, NULL), DER_NONEXIST);
+    OK(daos_kv_put(kv(), DAOS_TX_NONE, 0, "key", 0, NULL, NULL));
+    OK(daos_kv_put(kv(), DAOS_TX_NONE, DAOS_COND_KEY_UPDATE, "key", 0, NULL, NULL));
+    OK(put(kv(), DAOS_COND_KEY_UPDATE, "key", "value"));
+    kv_holds(kv(), "key", "value");
 }
 
 CHECK(a_key_with_an_empty_value_is_removed_once, "a key of size 0 is present for COND_KEY_REMOVE, and then gone")
 {
-    daos_handle_t kv = new_kv();
-    daos_size_t size;
-
-    OK(daos_kv_put(kv, DAOS_TX_NONE, 0, "key", 0, NULL, NULL));
-    OK(daos_kv_remove(kv, DAOS_TX_NONE, DAOS_COND_KEY_REMOVE, "key", NULL));
-    FAILS(daos_kv_remove(kv, DAOS_TX_NONE, DAOS_COND_KEY_REMOVE, "key", NULL), DER_NONEXIST);
-    FAILS(get_size(kv, DAOS_COND_KEY_GET, "key", &size), DER_NONEXIST);
+    OK(daos_kv_put(kv(), DAOS_TX_NONE, 0, "key", 0, NULL, NULL));
+    OK(daos_kv_remove(kv(), DAOS_TX_NONE, DAOS_COND_KEY_REMOVE, "key", NULL));
+    FAILS(daos_kv_remove(kv(), DAOS_TX_NONE, DAOS_COND_KEY_REMOVE, "key", NULL), DER_NONEXIST);
+    FAILS(get(DAOS_COND_KEY_GET, "key"), DER_NONEXIST);
 }
 
 CHECK(get_into_a_buffer_of_no_bytes_gives_the_size, "get with *size 0 is a query of the size, with a buffer or without")
 {
-    daos_handle_t kv = new_kv();
-    char found[1] = {'x'};
-    daos_size_t size = 0;
-
-    put_text(kv, "key", "value");
-    OK(daos_kv_get(kv, DAOS_TX_NONE, 0, "key", &size, found, NULL));
-    EQUAL(size, 5);
-    EQUAL(found[0], 'x');
+    put_text(kv(), "key", "value");
+    get_gives("key", 0, 5, "x", 1);
 }
 
 CHECK(a_value_may_hold_zero_bytes, "values are bytes, not text")
 {
     static const char value[] = {0, 1, 0, 2, 0};
-    daos_handle_t kv = new_kv();
-    char found[sizeof(value)];
-    daos_size_t size = sizeof(found);
 
-    OK(daos_kv_put(kv, DAOS_TX_NONE, 0, "key", sizeof(value), value, NULL));
-    OK(daos_kv_get(kv, DAOS_TX_NONE, 0, "key", &size, found, NULL));
-    EQUAL(size, sizeof(value));
-    BYTES(found, value, sizeof(value));
+    OK(daos_kv_put(kv(), DAOS_TX_NONE, 0, "key", sizeof(value), value, NULL));
+    get_gives("key", sizeof(value), sizeof(value), value, sizeof(value));
 }
 
 static void round_trip(size_t length)
 {
-    daos_handle_t kv = new_kv();
     unsigned char *value = malloc(length);
     unsigned char *found = calloc(1, length);
     daos_size_t size = length;
 
     for (size_t i = 0; i < length; i++)
         value[i] = (unsigned char)(i * 31 + 7);
-    OK(daos_kv_put(kv, DAOS_TX_NONE, 0, "key", length, value, NULL));
-    OK(daos_kv_get(kv, DAOS_TX_NONE, 0, "key", &size, found, NULL));
+    OK(daos_kv_put(kv(), DAOS_TX_NONE, 0, "key", length, value, NULL));
+    OK(daos_kv_get(kv(), DAOS_TX_NONE, 0, "key", &size, found, NULL));
     EQUAL(size, length);
     BYTES(found, value, length);
     free(value);
     free(found);
 }
 
-CHECK(a_value_of_one_byte_comes_back, "get returns the bytes and the size of the value")
-{
-    round_trip(1);
-}
-
-CHECK(a_value_of_4096_bytes_comes_back, "get returns the bytes and the size of the value")
-{
-    round_trip(4096);
-}
-
-CHECK(a_value_of_65537_bytes_comes_back, "get returns the bytes and the size of the value")
-{
-    round_trip(65537);
-}
-
-CHECK(a_value_of_one_mebibyte_comes_back, "get returns the bytes and the size of the value")
-{
-    round_trip(1 << 20);
-}
+#define ROUND_TRIP(sentence, length)                                                                                   \
+    CHECK(sentence, "get returns the bytes and the size of the value")                                                 \
+    {                                                                                                                  \
+        round_trip(length);                                                                                            \
+    }
+ROUND_TRIP(a_value_of_one_byte_comes_back, 1)
+ROUND_TRIP(a_value_of_4096_bytes_comes_back, 4096)
+ROUND_TRIP(a_value_of_65537_bytes_comes_back, 65537)
+ROUND_TRIP(a_value_of_one_mebibyte_comes_back, 1 << 20)
 
 CHECK(get_of_a_missing_key_returns_size_zero, "a get of a missing key returns 0 and sets the size to 0")
 {
-    daos_handle_t kv = new_kv();
-    char found[8] = "intact";
-    daos_size_t size = sizeof(found);
-
-    put_text(kv, "other", "value");
-    OK(daos_kv_get(kv, DAOS_TX_NONE, 0, "missing", &size, found, NULL));
-    EQUAL(size, 0);
+    put_text(kv(), "other", "value");
+    get_gives("missing", 8, 0, "", 0);
 }
 
 CHECK(get_from_an_object_never_written_returns_size_zero, "a get of a missing key returns 0 and sets the size to 0")
@@ -231,127 +205,87 @@ CHECK(get_from_an_object_never_written_returns_size_zero, "a get of a missing ke
 
 CHECK(get_without_a_buffer_returns_the_size, "a get with a NULL buffer returns the size only")
 {
-    daos_handle_t kv = new_kv();
-    daos_size_t size;
-
-    put_text(kv, "key", "eleven char");
-    OK(get_size(kv, 0, "key", &size));
-    EQUAL(size, 11);
+    put_text(kv(), "key", "eleven char");
+    has_size(0, "key", 11);
 }
 
 CHECK(get_into_a_small_buffer_names_the_size, "a buffer that is too small gives -DER_REC2BIG and the real size")
 {
-    daos_handle_t kv = new_kv();
     char found[4];
     daos_size_t size = sizeof(found);
 
-    put_text(kv, "key", "eleven char");
-    FAILS(daos_kv_get(kv, DAOS_TX_NONE, 0, "key", &size, found, NULL), DER_REC2BIG);
+    put_text(kv(), "key", "eleven char");
+    FAILS(daos_kv_get(kv(), DAOS_TX_NONE, 0, "key", &size, found, NULL), DER_REC2BIG);
     EQUAL(size, 11);
 }
 
 CHECK(get_into_a_buffer_of_the_exact_size_succeeds, "only a buffer that is too small gives -DER_REC2BIG")
 {
-    daos_handle_t kv = new_kv();
-    char found[11];
-    daos_size_t size = sizeof(found);
-
-    put_text(kv, "key", "eleven char");
-    OK(daos_kv_get(kv, DAOS_TX_NONE, 0, "key", &size, found, NULL));
-    EQUAL(size, 11);
-    BYTES(found, "eleven char", 11);
+    put_text(kv(), "key", "eleven char");
+    get_gives("key", 11, 11, "eleven char", 11);
 }
 
 CHECK(get_into_a_larger_buffer_leaves_its_rest_alone, "get writes the bytes of the value and no others")
 {
-    daos_handle_t kv = new_kv();
-    char found[16];
-    daos_size_t size = sizeof(found);
-
-    memset(found, 'x', sizeof(found));
-    put_text(kv, "key", "four");
-    OK(daos_kv_get(kv, DAOS_TX_NONE, 0, "key", &size, found, NULL));
-    EQUAL(size, 4);
-    BYTES(found, "fourxxxxxxxxxxxx", 16);
+    put_text(kv(), "key", "four");
+    get_gives("key", 16, 4, "fourxxxxxxxxxxxx", 16);
 }
 
 CHECK(get_without_a_size_is_invalid, "a NULL size pointer gives -DER_INVAL")
 {
-    daos_handle_t kv = new_kv();
-    char found[8];
-
-    FAILS(daos_kv_get(kv, DAOS_TX_NONE, 0, "key", NULL, found, NULL), DER_INVAL);
+    FAILS(daos_kv_get(kv(), DAOS_TX_NONE, 0, "key", NULL, (char[8]){0}, NULL), DER_INVAL);
 }
 
 CHECK(get_with_the_condition_finds_a_present_key, "COND_KEY_GET on a present key changes nothing")
 {
-    daos_handle_t kv = new_kv();
-    daos_size_t size;
-
-    put_text(kv, "key", "value");
-    OK(get_size(kv, DAOS_COND_KEY_GET, "key", &size));
-    EQUAL(size, 5);
+    put_text(kv(), "key", "value");
+    has_size(DAOS_COND_KEY_GET, "key", 5);
 }
 
 CHECK(get_with_the_condition_refuses_a_missing_key, "COND_KEY_GET on a missing key gives -DER_NONEXIST")
 {
-    daos_handle_t kv = new_kv();
-    daos_size_t size;
-
-    put_text(kv, "other", "value");
-    FAILS(get_size(kv, DAOS_COND_KEY_GET, "missing", &size), DER_NONEXIST);
+    put_text(kv(), "other", "value");
+    FAILS(get(DAOS_COND_KEY_GET, "missing"), DER_NONEXIST);
 }
 
 CHECK(get_with_the_condition_refuses_an_empty_object, "COND_KEY_GET on a missing key gives -DER_NONEXIST")
 {
-    daos_size_t size;
-
-    FAILS(get_size(new_kv(), DAOS_COND_KEY_GET, "missing", &size), DER_NONEXIST);
+    FAILS(get(DAOS_COND_KEY_GET, "missing"), DER_NONEXIST);
 }
 
 CHECK(insert_of_a_new_key_succeeds, "COND_KEY_INSERT on a missing key puts the value")
 {
-    daos_handle_t kv = new_kv();
-
-    OK(put(kv, DAOS_COND_KEY_INSERT, "key", "value"));
-    kv_holds(kv, "key", "value");
+    OK(put(kv(), DAOS_COND_KEY_INSERT, "key", "value"));
+    kv_holds(kv(), "key", "value");
 }
 
 CHECK(insert_of_a_present_key_fails_and_keeps_the_value, "COND_KEY_INSERT on a present key gives -DER_EXIST")
 {
-    daos_handle_t kv = new_kv();
-
-    put_text(kv, "key", "first");
-    FAILS(put(kv, DAOS_COND_KEY_INSERT, "key", "second"), DER_EXIST);
-    kv_holds(kv, "key", "first");
+    put_text(kv(), "key", "first");
+    FAILS(put(kv(), DAOS_COND_KEY_INSERT, "key", "second"), DER_EXIST);
+    kv_holds(kv(), "key", "first");
 }
 
 CHECK(insert_after_a_remove_succeeds, "a removed key is a missing key for COND_KEY_INSERT")
 {
-    daos_handle_t kv = new_kv();
-
-    put_text(kv, "key", "first");
-    OK(daos_kv_remove(kv, DAOS_TX_NONE, 0, "key", NULL));
-    OK(put(kv, DAOS_COND_KEY_INSERT, "key", "second"));
-    kv_holds(kv, "key", "second");
+    put_text(kv(), "key", "first");
+    OK(daos_kv_remove(kv(), DAOS_TX_NONE, 0, "key", NULL));
+    OK(put(kv(), DAOS_COND_KEY_INSERT, "key", "second"));
+    kv_holds(kv(), "key", "second");
 }
 
 CHECK(update_of_a_present_key_succeeds, "COND_KEY_UPDATE on a present key replaces the value")
 {
-    daos_handle_t kv = new_kv();
-
-    put_text(kv, "key", "first");
-    OK(put(kv, DAOS_COND_KEY_UPDATE, "key", "second"));
-    kv_holds(kv, "key", "second");
+    put_text(kv(), "key", "first");
+    OK(put(kv(), DAOS_COND_KEY_UPDATE, "key", "second"));
+    kv_holds(kv(), "key", "second");
 }
 
 CHECK(update_of_a_missing_key_fails_and_puts_nothing, "COND_KEY_UPDATE on a missing key gives -DER_NONEXIST")
 {
-    daos_handle_t kv = new_kv();
-
-    put_text(kv, "other", "value");
-    FAILS(put(kv, DAOS_COND_KEY_UPDATE, "key", "value"), DER_NONEXIST);
-    kv_lacks(kv, "key");
+    put_text(kv(), "other", "value");
+    FAILS(put(kv(), DAOS_COND_KEY_UPDATE, "key", "value"), DER_NONEXIST);
+    kv_lacks(kv(), "key");
 }
 
 CHECK(update_of_an_empty_object_fails, "COND_KEY_UPDATE on a missing key gives -DER_NONEXIST")
@@ -366,46 +300,36 @@ CHECK(insert_and_update_together_are_invalid, "conditions that contradict each o
 
 CHECK(remove_takes_the_key_away, "after a remove the key is missing")
 {
-    daos_handle_t kv = new_kv();
-
-    put_text(kv, "key", "value");
-    OK(daos_kv_remove(kv, DAOS_TX_NONE, 0, "key", NULL));
-    kv_lacks(kv, "key");
+    put_text(kv(), "key", "value");
+    OK(daos_kv_remove(kv(), DAOS_TX_NONE, 0, "key", NULL));
+    kv_lacks(kv(), "key");
 }
 
 CHECK(remove_leaves_other_keys_alone, "a remove concerns one key")
 {
-    daos_handle_t kv = new_kv();
-
-    put_text(kv, "key", "value");
-    put_text(kv, "other", "stays");
-    OK(daos_kv_remove(kv, DAOS_TX_NONE, 0, "key", NULL));
-    kv_holds(kv, "other", "stays");
+    put_text(kv(), "key", "value");
+    put_text(kv(), "other", "stays");
+    OK(daos_kv_remove(kv(), DAOS_TX_NONE, 0, "key", NULL));
+    kv_holds(kv(), "other", "stays");
 }
 
 CHECK(remove_of_a_missing_key_succeeds, "a remove of a missing key returns 0")
 {
-    daos_handle_t kv = new_kv();
-
-    put_text(kv, "other", "value");
-    OK(daos_kv_remove(kv, DAOS_TX_NONE, 0, "missing", NULL));
+    put_text(kv(), "other", "value");
+    OK(daos_kv_remove(kv(), DAOS_TX_NONE, 0, "missing", NULL));
 }
 
 CHECK(remove_with_the_condition_takes_a_present_key_away, "COND_KEY_REMOVE on a present key removes it")
 {
-    daos_handle_t kv = new_kv();
-
-    put_text(kv, "key", "value");
-    OK(daos_kv_remove(kv, DAOS_TX_NONE, DAOS_COND_KEY_REMOVE, "key", NULL));
-    kv_lacks(kv, "key");
+    put_text(kv(), "key", "value");
+    OK(daos_kv_remove(kv(), DAOS_TX_NONE, DAOS_COND_KEY_REMOVE, "key", NULL));
+    kv_lacks(kv(), "key");
 }
 
 CHECK(remove_with_the_condition_refuses_a_missing_key, "COND_KEY_REMOVE on a missing key gives -DER_NONEXIST")
 {
-    daos_handle_t kv = new_kv();
-
-    put_text(kv, "other", "value");
-    FAILS(daos_kv_remove(kv, DAOS_TX_NONE, DAOS_COND_KEY_REMOVE, "missing", NULL), DER_NONEXIST);
+    put_text(kv(), "other", "value");
+    FAILS(daos_kv_remove(kv(), DAOS_TX_NONE, DAOS_COND_KEY_REMOVE, "missing", NULL), DER_NONEXIST);
 }
 
 CHECK(an_empty_key_is_invalid_for_put, "empty keys give -DER_INVAL")
@@ -420,34 +344,28 @@ CHECK(a_uint64_key_must_have_eight_bytes, "keys of KV_UINT64 have exactly 8 byte
 
 CHECK(keys_with_slashes_and_dots_are_plain_keys, "a key is bytes: no character is special")
 {
-    daos_handle_t kv = new_kv();
-
-    put_text(kv, "../a/b", "one");
-    put_text(kv, ".", "two");
-    put_text(kv, "a b\n\x01\xff", "three");
-    kv_holds(kv, "../a/b", "one");
-    kv_holds(kv, ".", "two");
-    kv_holds(kv, "a b\n\x01\xff", "three");
+    put_text(kv(), "../a/b", "one");
+    put_text(kv(), ".", "two");
+    put_text(kv(), "a b\n\x01\xff", "three");
+    kv_holds(kv(), "../a/b", "one");
+    kv_holds(kv(), ".", "two");
+    kv_holds(kv(), "a b\n\x01\xff", "three");
 }
 
 CHECK(keys_differ_by_case, "a key is bytes: upper and lower case differ")
 {
-    daos_handle_t kv = new_kv();
-
-    put_text(kv, "Key", "upper");
-    put_text(kv, "key", "lower");
-    kv_holds(kv, "Key", "upper");
-    kv_holds(kv, "key", "lower");
+    put_text(kv(), "Key", "upper");
+    put_text(kv(), "key", "lower");
+    kv_holds(kv(), "Key", "upper");
+    kv_holds(kv(), "key", "lower");
 }
 
 CHECK(a_key_that_begins_like_another_is_another_key, "keys are compared in full")
 {
-    daos_handle_t kv = new_kv();
-
-    put_text(kv, "prefix", "one");
-    put_text(kv, "prefix-more", "two");
-    kv_holds(kv, "prefix", "one");
-    kv_holds(kv, "prefix-more", "two");
+    put_text(kv(), "prefix", "one");
+    put_text(kv(), "prefix-more", "two");
+    kv_holds(kv(), "prefix", "one");
+    kv_holds(kv(), "prefix-more", "two");
 }
 
 CHECK(two_handles_of_one_object_see_the_same_values, "a handle is a view of the stored object")
@@ -501,21 +419,16 @@ CHECK(destroy_removes_every_key, "destroy is a punch of the object")
 
 CHECK(the_handle_of_a_destroyed_object_still_closes, "after a destroy the handle must still be closed")
 {
-    daos_handle_t kv = new_kv();
-
-    put_text(kv, "key", "value");
-    OK(daos_kv_destroy(kv, DAOS_TX_NONE, NULL));
-    forget(kv);
-    OK(daos_kv_close(kv, NULL));
+    put_text(kv(), "key", "value");
+    OK(daos_kv_destroy(kv(), DAOS_TX_NONE, NULL));
+    closed(kv());
 }
 
 CHECK(a_destroyed_object_may_be_written_again, "objects need no creation: a put brings the object back")
 {
-    daos_handle_t kv = new_kv();
-
-    put_text(kv, "old", "value");
-    OK(daos_kv_destroy(kv, DAOS_TX_NONE, NULL));
-    put_text(kv, "new", "value");
-    kv_holds(kv, "new", "value");
-    kv_lacks(kv, "old");
+    put_text(kv(), "old", "value");
+    OK(daos_kv_destroy(kv(), DAOS_TX_NONE, NULL));
+    put_text(kv(), "new", "value");
+    kv_holds(kv(), "new", "value");
+    kv_lacks(kv(), "old");
 }

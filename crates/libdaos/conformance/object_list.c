@@ -22,24 +22,19 @@ static size_t list(daos_handle_t object, const char *dkey, uint32_t per_call, si
 {
     static daos_key_desc_t descriptions[KEYS_MAX];
     static char bytes[4096];
-    struct buffer buffer;
-    daos_anchor_t anchor;
-    daos_key_t key;
+    daos_anchor_t anchor = {0};
     size_t count = 0;
     unsigned int calls = 0;
 
-    if (dkey != NULL)
-        key = key_of(dkey);
-    memset(&anchor, 0, sizeof(anchor));
     while (!daos_anchor_is_eof(&anchor)) {
         uint32_t nr = per_call;
         const char *next = bytes;
+        d_sg_list_t *list = BUFFER(bytes, size);
 
-        buffer_of(&buffer, bytes, size);
         if (dkey != NULL)
-            OK(daos_obj_list_akey(object, DAOS_TX_NONE, &key, &nr, descriptions, &buffer.list, &anchor, NULL));
+            OK(daos_obj_list_akey(object, DAOS_TX_NONE, KEY(dkey), &nr, descriptions, list, &anchor, NULL));
         else
-            OK(daos_obj_list_dkey(object, DAOS_TX_NONE, &nr, descriptions, &buffer.list, &anchor, NULL));
+            OK(daos_obj_list_dkey(object, DAOS_TX_NONE, &nr, descriptions, list, &anchor, NULL));
         HOLDS(nr <= per_call && count + nr <= KEYS_MAX);
         for (uint32_t i = 0; i < nr; i++) {
             HOLDS(descriptions[i].kd_key_len < KEY_SIZE);
@@ -61,14 +56,13 @@ static void put_value(daos_handle_t object, const char *dkey, const char *akey)
 
 static daos_handle_t with_dkeys(unsigned int count)
 {
-    daos_handle_t object = new_object();
     char key[KEY_SIZE];
 
     for (unsigned int i = 0; i < count; i++) {
         snprintf(key, sizeof(key), "key-%03u", i);
-        put_value(object, key, "akey");
+        put_value(object(), key, "akey");
     }
-    return object;
+    return object();
 }
 
 static void are_numbered(size_t found, size_t count)
@@ -104,13 +98,10 @@ CHECK(dkeys_are_listed_through_a_small_buffer, "a call returns the keys that fit
 
 CHECK(a_punched_dkey_is_not_listed, "a punched dkey is absent")
 {
-    daos_handle_t object = new_object();
-    daos_key_t dkey = key_of("gone");
-
-    put_value(object, "gone", "akey");
-    put_value(object, "stays", "akey");
-    OK(daos_obj_punch_dkeys(object, DAOS_TX_NONE, 0, 1, &dkey, NULL));
-    EQUAL(list(object, NULL, 8, 256), 1);
+    put_value(object(), "gone", "akey");
+    put_value(object(), "stays", "akey");
+    OK(daos_obj_punch_dkeys(object(), DAOS_TX_NONE, 0, 1, KEY("gone"), NULL));
+    EQUAL(list(object(), NULL, 8, 256), 1);
     TEXT(keys[0], "stays");
 }
 
@@ -124,35 +115,28 @@ CHECK(a_punched_object_lists_no_dkeys, "a punched object holds nothing")
 
 CHECK(every_akey_of_a_dkey_is_listed_once, "a listing names every akey of its dkey")
 {
-    daos_handle_t object = new_object();
     char key[KEY_SIZE];
 
     for (unsigned int i = 0; i < 30; i++) {
         snprintf(key, sizeof(key), "key-%03u", i);
-        put_value(object, "dkey", key);
+        put_value(object(), "dkey", key);
     }
-    put_value(object, "other", "elsewhere");
-    are_numbered(list(object, "dkey", 7, 4096), 30);
+    put_value(object(), "other", "elsewhere");
+    are_numbered(list(object(), "dkey", 7, 4096), 30);
 }
 
 CHECK(akeys_of_an_absent_dkey_are_none, "a listing of an absent dkey ends with no key")
 {
-    daos_handle_t object = new_object();
-
-    put_value(object, "other", "akey");
-    EQUAL(list(object, "absent", 8, 256), 0);
+    put_value(object(), "other", "akey");
+    EQUAL(list(object(), "absent", 8, 256), 0);
 }
 
 CHECK(a_punched_akey_is_not_listed, "a punched akey is absent")
 {
-    daos_handle_t object = new_object();
-    daos_key_t dkey = key_of("dkey");
-    daos_key_t akey = key_of("gone");
-
-    put_value(object, "dkey", "gone");
-    put_value(object, "dkey", "stays");
-    OK(daos_obj_punch_akeys(object, DAOS_TX_NONE, 0, &dkey, 1, &akey, NULL));
-    EQUAL(list(object, "dkey", 8, 256), 1);
+    put_value(object(), "dkey", "gone");
+    put_value(object(), "dkey", "stays");
+    OK(daos_obj_punch_akeys(object(), DAOS_TX_NONE, 0, KEY("dkey"), 1, KEY("gone"), NULL));
+    EQUAL(list(object(), "dkey", 8, 256), 1);
     TEXT(keys[0], "stays");
 }
 

@@ -11,6 +11,23 @@ static int generate(enum daos_otype_t type, daos_oclass_id_t class, daos_obj_id_
     return daos_obj_generate_oid(container(), oid, type, class, 0, 0);
 }
 
+static daos_obj_id_t generated(enum daos_otype_t type, daos_oclass_id_t class)
+{
+    daos_obj_id_t oid;
+
+    OK(generate(type, class, &oid));
+    return oid;
+}
+
+/* The id of a hashed KV with the bits that are the user's. */
+static daos_obj_id_t kv_id(uint64_t hi, uint64_t lo)
+{
+    daos_obj_id_t oid = {.lo = lo, .hi = hi};
+
+    OK(daos_obj_generate_oid(container(), &oid, DAOS_OT_KV_HASHED, OC_S1, 0, 0));
+    return oid;
+}
+
 static unsigned int type_of(daos_obj_id_t oid)
 {
     return oid.hi >> 56;
@@ -29,10 +46,7 @@ static unsigned int groups_of(daos_obj_id_t oid)
 #define TYPE_IN_TOP_BYTE(sentence, type, number)                                                                       \
     CHECK(sentence, "the highest byte of hi is the type of the object")                                                \
     {                                                                                                                  \
-        daos_obj_id_t oid;                                                                                             \
-                                                                                                                       \
-        OK(generate(type, OC_S1, &oid));                                                                               \
-        EQUAL(type_of(oid), number);                                                                                   \
+        EQUAL(type_of(generated(type, OC_S1)), number);                                                                \
     }
 TYPE_IN_TOP_BYTE(a_multi_hashed_id_has_type_0, DAOS_OT_MULTI_HASHED, 0)
 TYPE_IN_TOP_BYTE(a_dkey_uint64_id_has_type_2, DAOS_OT_DKEY_UINT64, 2)
@@ -50,37 +64,28 @@ TYPE_IN_TOP_BYTE(a_byte_array_id_has_type_13, DAOS_OT_ARRAY_BYTE, 13)
 
 CHECK(a_hashed_kv_of_class_s1_has_a_known_encoding, "KV_HASHED of class S1: hi is 0x0801000100000000")
 {
-    daos_obj_id_t oid;
-
-    OK(generate(DAOS_OT_KV_HASHED, OC_S1, &oid));
-    EQUAL(oid.hi, 0x0801000100000000ull);
-    EQUAL(oid.lo, 42);
+    EQUAL(kv_id(0, 42).hi, 0x0801000100000000ull);
+    EQUAL(kv_id(0, 42).lo, 42);
 }
 
 CHECK(the_96_bits_of_the_user_are_kept, "lo and the low 32 bits of hi are the user's")
 {
-    daos_obj_id_t oid = {.lo = 0xfedcba9876543210ull, .hi = 0x89abcdefull};
+    daos_obj_id_t oid = kv_id(0x89abcdefull, 0xfedcba9876543210ull);
 
-    OK(daos_obj_generate_oid(container(), &oid, DAOS_OT_KV_HASHED, OC_S1, 0, 0));
     EQUAL(oid.lo, 0xfedcba9876543210ull);
     EQUAL(oid.hi & 0xffffffff, 0x89abcdefull);
 }
 
 CHECK(the_high_32_bits_of_the_user_are_dropped, "the high 32 bits of hi are replaced, not combined")
 {
-    daos_obj_id_t oid = {.lo = 42, .hi = 0xffffffff00000007ull};
-
-    OK(daos_obj_generate_oid(container(), &oid, DAOS_OT_KV_HASHED, OC_S1, 0, 0));
-    EQUAL(oid.hi, 0x0801000100000007ull);
+    EQUAL(kv_id(0xffffffff00000007ull, 42).hi, 0x0801000100000007ull);
 }
 
 CHECK(an_id_may_be_generated_again, "the high 32 bits of hi are replaced, not combined")
 {
-    daos_obj_id_t oid;
-    daos_obj_id_t again;
+    daos_obj_id_t oid = generated(DAOS_OT_ARRAY, OC_S1);
+    daos_obj_id_t again = oid;
 
-    OK(generate(DAOS_OT_ARRAY, OC_S1, &oid));
-    again = oid;
     OK(daos_obj_generate_oid(container(), &again, DAOS_OT_ARRAY, OC_S1, 0, 0));
     EQUAL(again.hi, oid.hi);
     EQUAL(again.lo, oid.lo);
@@ -88,33 +93,20 @@ CHECK(an_id_may_be_generated_again, "the high 32 bits of hi are replaced, not co
 
 CHECK(the_id_zero_is_a_valid_id, "all 96 bits of the user may be 0")
 {
-    daos_obj_id_t oid = {.lo = 0, .hi = 0};
-
-    OK(daos_obj_generate_oid(container(), &oid, DAOS_OT_KV_HASHED, OC_S1, 0, 0));
-    put_text(open_kv(oid, DAOS_OO_RW), "key", "value");
-    kv_holds(open_kv(oid, DAOS_OO_RO), "key", "value");
+    put_text(open_kv(kv_id(0, 0), DAOS_OO_RW), "key", "value");
+    kv_holds(open_kv(kv_id(0, 0), DAOS_OO_RO), "key", "value");
 }
 
 CHECK(ids_that_differ_in_their_type_are_different_objects, "the whole id names the object")
 {
-    daos_obj_id_t hashed;
-    daos_obj_id_t lexical;
-
-    OK(generate(DAOS_OT_KV_HASHED, OC_S1, &hashed));
-    OK(generate(DAOS_OT_KV_LEXICAL, OC_S1, &lexical));
-    put_text(open_kv(hashed, DAOS_OO_RW), "key", "value");
-    kv_lacks(open_kv(lexical, DAOS_OO_RO), "key");
+    put_text(open_kv(generated(DAOS_OT_KV_HASHED, OC_S1), DAOS_OO_RW), "key", "value");
+    kv_lacks(open_kv(generated(DAOS_OT_KV_LEXICAL, OC_S1), DAOS_OO_RO), "key");
 }
 
 CHECK(ids_that_differ_in_the_user_bits_of_hi_are_different_objects, "the whole id names the object")
 {
-    daos_obj_id_t one = {.lo = 42, .hi = 1};
-    daos_obj_id_t other = {.lo = 42, .hi = 2};
-
-    OK(daos_obj_generate_oid(container(), &one, DAOS_OT_KV_HASHED, OC_S1, 0, 0));
-    OK(daos_obj_generate_oid(container(), &other, DAOS_OT_KV_HASHED, OC_S1, 0, 0));
-    put_text(open_kv(one, DAOS_OO_RW), "key", "value");
-    kv_lacks(open_kv(other, DAOS_OO_RO), "key");
+    put_text(open_kv(kv_id(1, 42), DAOS_OO_RW), "key", "value");
+    kv_lacks(open_kv(kv_id(2, 42), DAOS_OO_RO), "key");
 }
 
 /* A class of `groups` groups without redundancy: possible when the pool has that many targets. */
@@ -144,9 +136,8 @@ SPREAD(class_s32_needs_thirty_two_targets, OC_S32, 32)
 
 CHECK(class_sx_is_stored_with_the_real_number_of_groups, "X classes are stored with the count of targets, at least 1")
 {
-    daos_obj_id_t oid;
+    daos_obj_id_t oid = generated(DAOS_OT_KV_HASHED, OC_SX);
 
-    OK(generate(DAOS_OT_KV_HASHED, OC_SX, &oid));
     EQUAL(redundancy_of(oid), 1);
     HOLDS(groups_of(oid) >= 1 && groups_of(oid) <= pool_targets());
 }
@@ -176,39 +167,25 @@ REPLICATED(class_ec_2p1g1_needs_three_nodes, OC_EC_2P1G1, 3, 0x20)
 
 CHECK(class_unknown_spreads_a_kv_over_all_targets, "class 0 with redundancy factor 0: a KV takes all targets")
 {
-    daos_obj_id_t oid;
-    daos_obj_id_t all;
-
-    OK(generate(DAOS_OT_KV_HASHED, OC_UNKNOWN, &oid));
-    OK(generate(DAOS_OT_KV_HASHED, OC_SX, &all));
-    EQUAL(oid.hi, all.hi);
+    EQUAL(generated(DAOS_OT_KV_HASHED, OC_UNKNOWN).hi, generated(DAOS_OT_KV_HASHED, OC_SX).hi);
 }
 
 CHECK(class_unknown_spreads_an_array_over_all_targets, "class 0 with redundancy factor 0: arrays take all targets")
 {
-    daos_obj_id_t oid;
-    daos_obj_id_t all;
-
-    OK(generate(DAOS_OT_ARRAY_BYTE, OC_UNKNOWN, &oid));
-    OK(generate(DAOS_OT_ARRAY_BYTE, OC_SX, &all));
-    EQUAL(oid.hi, all.hi);
+    EQUAL(generated(DAOS_OT_ARRAY_BYTE, OC_UNKNOWN).hi, generated(DAOS_OT_ARRAY_BYTE, OC_SX).hi);
 }
 
 CHECK(class_unknown_gives_other_types_one_group, "class 0 with redundancy factor 0: other types take S1")
 {
-    daos_obj_id_t oid;
+    daos_obj_id_t oid = generated(DAOS_OT_MULTI_HASHED, OC_UNKNOWN);
 
-    OK(generate(DAOS_OT_MULTI_HASHED, OC_UNKNOWN, &oid));
     EQUAL(redundancy_of(oid), 1);
     EQUAL(groups_of(oid), 1);
 }
 
 CHECK(the_class_of_an_s1_id_is_s1, "daos_obj_id2class takes the class from the id")
 {
-    daos_obj_id_t oid;
-
-    OK(generate(DAOS_OT_KV_HASHED, OC_S1, &oid));
-    EQUAL(daos_obj_id2class(oid), OC_S1);
+    EQUAL(daos_obj_id2class(generated(DAOS_OT_KV_HASHED, OC_S1)), OC_S1);
 }
 
 CHECK(an_array_id_with_metadata_has_the_type_of_arrays, "array_generate_oid with add_attr makes an id of type ARRAY")
@@ -222,11 +199,9 @@ CHECK(an_array_id_with_metadata_has_the_type_of_arrays, "array_generate_oid with
 CHECK(an_array_id_without_metadata_opens_with_attributes, "without add_attr the id is one for open_with_attr")
 {
     daos_obj_id_t oid = {.lo = 42, .hi = 0};
-    daos_handle_t array;
 
     OK(daos_array_generate_oid(container(), &oid, false, OC_S1, 0, 0));
-    OK(daos_array_open_with_attr(container(), oid, DAOS_TX_NONE, DAOS_OO_RW, 1, 4096, &array, NULL));
-    keep(KEPT_ARRAY, array);
+    open_array_with(oid, DAOS_OO_RW, 1, 4096);
 }
 
 CHECK(a_class_below_the_redundancy_of_the_container_is_refused, "a class must have at least the container's redundancy")
@@ -234,17 +209,15 @@ CHECK(a_class_below_the_redundancy_of_the_container_is_refused, "a class must ha
     const char *label = new_label();
     daos_prop_t *prop = redundancy_zero();
     daos_obj_id_t oid = {.lo = 42, .hi = 0};
-    daos_handle_t handle;
     daos_handle_t object;
-    int status;
 
     prop->dpp_entries[0].dpe_val = 1;
-    status = daos_cont_create_with_label(pool(), label, prop, NULL, NULL);
+    int status = daos_cont_create_with_label(pool(), label, prop, NULL, NULL);
     // A system of one node may refuse the container, its object ids, or only the opening of its objects.
     if (status == -DER_INVAL)
         SKIP("the pool takes no container of redundancy factor 1");
     OK(status);
-    handle = open_container(label, DAOS_COO_RW);
+    daos_handle_t handle = open_container(label, DAOS_COO_RW);
     status = daos_obj_generate_oid(handle, &oid, DAOS_OT_MULTI_HASHED, OC_S1, 0, 0);
     if (status == 0)
         status = daos_obj_open(handle, oid, DAOS_OO_RW, &object, NULL);

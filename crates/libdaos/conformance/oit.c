@@ -9,28 +9,46 @@ enum { OIDS_MAX = 256 };
 
 static daos_obj_id_t found[OIDS_MAX];
 
-/* Lists the objects of a new snapshot, `per_call` at a time; returns their number. */
-static size_t list(daos_epoch_t epoch, uint32_t per_call)
+/* Lists the objects, or those without a mark, `per_call` at a time; returns their number. */
+static size_t list_table(daos_handle_t table, bool unmarked, uint32_t per_call)
 {
-    daos_handle_t table;
-    daos_anchor_t anchor;
+    daos_anchor_t anchor = {0};
     size_t count = 0;
     unsigned int calls = 0;
 
-    OK(daos_oit_open(container(), epoch, &table, NULL));
-    keep(KEPT_OIT, table);
-    memset(&anchor, 0, sizeof(anchor));
     while (!daos_anchor_is_eof(&anchor)) {
         uint32_t nr = per_call;
 
         HOLDS(count + per_call <= OIDS_MAX);
-        OK(daos_oit_list(table, found + count, &nr, &anchor, NULL));
+        if (unmarked)
+            OK(daos_oit_list_unmarked(table, found + count, &nr, &anchor, NULL));
+        else
+            OK(daos_oit_list(table, found + count, &nr, &anchor, NULL));
         HOLDS(nr <= per_call);
         count += nr;
         // A listing that never ends must fail, not hang.
         HOLDS(++calls < 10 * OIDS_MAX);
     }
     return count;
+}
+
+/* The table of a snapshot, which is closed when the check ends. */
+static daos_handle_t open_table(daos_epoch_t epoch)
+{
+    daos_handle_t table;
+
+    OK(daos_oit_open(container(), epoch, &table, NULL));
+    return keep(KEPT_OIT, table);
+}
+
+static size_t list(daos_epoch_t epoch)
+{
+    return list_table(open_table(epoch), false, 10);
+}
+
+static size_t list_unmarked(daos_handle_t table, uint32_t per_call)
+{
+    return list_table(table, true, per_call);
 }
 
 static daos_epoch_t snapshot(void)
@@ -53,24 +71,23 @@ static size_t times_found(daos_obj_id_t oid, size_t count)
 static daos_obj_id_t written_kv(void)
 {
     daos_obj_id_t oid = new_oid(DAOS_OT_KV_HASHED);
-    daos_handle_t kv;
+    daos_handle_t kv = open_kv(oid, DAOS_OO_RW);
 
-    OK(daos_kv_open(container(), oid, DAOS_OO_RW, &kv, NULL));
     put_text(kv, "key", "value");
-    OK(daos_kv_close(kv, NULL));
+    closed(kv);
     return oid;
 }
 
 CHECK(an_empty_container_lists_no_objects, "the table holds the ids of the objects that exist")
 {
-    EQUAL(list(snapshot(), 10), 0);
+    EQUAL(list(snapshot()), 0);
 }
 
 CHECK(a_written_object_is_listed_with_its_whole_id, "the table holds the ids of the objects that exist")
 {
     daos_obj_id_t oid = written_kv();
 
-    EQUAL(list(snapshot(), 10), 1);
+    EQUAL(list(snapshot()), 1);
     EQUAL(found[0].lo, oid.lo);
     EQUAL(found[0].hi, oid.hi);
 }
@@ -80,13 +97,10 @@ CHECK(objects_of_every_type_are_listed, "the table holds the ids of the objects 
     daos_obj_id_t kv = written_kv();
     daos_obj_id_t object = new_oid(DAOS_OT_MULTI_HASHED);
     daos_obj_id_t array = new_oid(DAOS_OT_ARRAY);
-    daos_handle_t handle;
-    size_t count;
 
     OK(update_single(open_object(object, DAOS_OO_RW), DAOS_TX_NONE, 0, "dkey", "akey", "value", 5));
-    OK(daos_array_create(container(), array, DAOS_TX_NONE, 1, 4096, &handle, NULL));
-    keep(KEPT_ARRAY, handle);
-    count = list(snapshot(), 10);
+    create_array(array, 1, 4096);
+    size_t count = list(snapshot());
     EQUAL(count, 3);
     EQUAL(times_found(kv, count), 1);
     EQUAL(times_found(object, count), 1);
@@ -96,11 +110,10 @@ CHECK(objects_of_every_type_are_listed, "the table holds the ids of the objects 
 CHECK(many_objects_are_listed_in_several_calls, "the anchor carries a listing from ZERO to EOF")
 {
     daos_obj_id_t oids[45];
-    size_t count;
 
     for (int i = 0; i < 45; i++)
         oids[i] = written_kv();
-    count = list(snapshot(), 10);
+    size_t count = list(snapshot());
     EQUAL(count, 45);
     for (int i = 0; i < 45; i++)
         EQUAL(times_found(oids[i], count), 1);
@@ -110,7 +123,7 @@ CHECK(an_object_opened_but_never_written_is_not_listed, "objects need no creatio
 {
     new_kv();
     written_kv();
-    EQUAL(list(snapshot(), 10), 1);
+    EQUAL(list(snapshot()), 1);
 }
 
 CHECK(an_object_written_after_the_snapshot_is_not_listed, "the table is that of its snapshot")
@@ -118,7 +131,7 @@ CHECK(an_object_written_after_the_snapshot_is_not_listed, "the table is that of 
     daos_obj_id_t before = written_kv();
     daos_epoch_t epoch = snapshot();
     daos_obj_id_t after = written_kv();
-    size_t count = list(epoch, 10);
+    size_t count = list(epoch);
 
     EQUAL(times_found(before, count), 1);
     EQUAL(times_found(after, count), 0);
@@ -128,68 +141,36 @@ CHECK(a_snapshot_with_a_table_may_be_destroyed, "after oit_close the snapshot is
 {
     daos_epoch_range_t range;
     daos_handle_t table;
-    daos_epoch_t epoch;
 
     written_kv();
-    epoch = snapshot();
+    daos_epoch_t epoch = snapshot();
     OK(daos_oit_open(container(), epoch, &table, NULL));
     OK(daos_oit_close(table, NULL));
     range.epr_lo = range.epr_hi = epoch;
     OK(daos_cont_destroy_snap(container(), range, NULL));
 }
 
-/* The table of a new snapshot, which is closed when the check ends. */
 static daos_handle_t new_table(void)
 {
-    daos_handle_t table;
-
-    OK(daos_oit_open(container(), snapshot(), &table, NULL));
-    keep(KEPT_OIT, table);
-    return table;
+    return open_table(snapshot());
 }
 
 static int mark(daos_handle_t table, daos_obj_id_t oid)
 {
-    char bytes[] = "seen";
-    d_iov_t marker;
-
-    d_iov_set(&marker, bytes, sizeof(bytes));
-    return daos_oit_mark(table, oid, &marker, NULL);
-}
-
-/* Lists the objects without a mark, `per_call` at a time; returns their number. */
-static size_t list_unmarked(daos_handle_t table, uint32_t per_call)
-{
-    daos_anchor_t anchor;
-    size_t count = 0;
-    unsigned int calls = 0;
-
-    memset(&anchor, 0, sizeof(anchor));
-    while (!daos_anchor_is_eof(&anchor)) {
-        uint32_t nr = per_call;
-
-        HOLDS(count + per_call <= OIDS_MAX);
-        OK(daos_oit_list_unmarked(table, found + count, &nr, &anchor, NULL));
-        HOLDS(nr <= per_call);
-        count += nr;
-        HOLDS(++calls < 10 * OIDS_MAX);
-    }
-    return count;
+    return daos_oit_mark(table, oid, (d_iov_t[]){iov_of("seen", 5)}, NULL);
 }
 
 CHECK(marked_objects_are_not_among_the_unmarked, "oit_list_unmarked gives the ids that oit_mark did not mark")
 {
     daos_obj_id_t oids[9];
-    daos_handle_t table;
-    size_t count;
 
     for (int i = 0; i < 9; i++)
         oids[i] = written_kv();
-    table = new_table();
+    daos_handle_t table = new_table();
     EQUAL(list_unmarked(table, 10), 9);
     for (int i = 0; i < 9; i += 2)
         OK(mark(table, oids[i]));
-    count = list_unmarked(table, 3);
+    size_t count = list_unmarked(table, 3);
     EQUAL(count, 4);
     for (int i = 0; i < 9; i++)
         EQUAL(times_found(oids[i], count), i % 2);
@@ -210,10 +191,8 @@ CHECK(a_mark_may_be_taken_away, "oit_mark with NULL for the marker clears it")
 
 CHECK(an_id_that_is_not_in_the_table_is_not_marked, "oit_mark of another id gives -DER_NONEXIST")
 {
-    daos_handle_t table;
-
     written_kv();
-    table = new_table();
+    daos_handle_t table = new_table();
     FAILS(mark(table, new_oid(DAOS_OT_KV_HASHED)), DER_NONEXIST);
 }
 
@@ -222,12 +201,9 @@ CHECK(a_marker_has_1_to_32_bytes, "a marker without bytes, or with more than DAO
     char bytes[DAOS_OIT_MARKER_MAX_LEN + 1] = {0};
     daos_obj_id_t oid = written_kv();
     daos_handle_t table = new_table();
-    d_iov_t marker;
+    d_iov_t markers[] = {iov_of(bytes, sizeof(bytes)), iov_of(bytes, 0), iov_of(bytes, DAOS_OIT_MARKER_MAX_LEN)};
 
-    d_iov_set(&marker, bytes, sizeof(bytes));
-    FAILS(daos_oit_mark(table, oid, &marker, NULL), DER_INVAL);
-    d_iov_set(&marker, bytes, 0);
-    FAILS(daos_oit_mark(table, oid, &marker, NULL), DER_INVAL);
-    d_iov_set(&marker, bytes, DAOS_OIT_MARKER_MAX_LEN);
-    OK(daos_oit_mark(table, oid, &marker, NULL));
+    FAILS(daos_oit_mark(table, oid, &markers[0], NULL), DER_INVAL);
+    FAILS(daos_oit_mark(table, oid, &markers[1], NULL), DER_INVAL);
+    OK(daos_oit_mark(table, oid, &markers[2], NULL));
 }

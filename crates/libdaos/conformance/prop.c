@@ -5,22 +5,11 @@
 
 SUBJECT(prop);
 
-/* A query for one property of a container; the harness keeps nothing, so the caller frees it. */
-static daos_prop_t *query(daos_handle_t handle, uint32_t type)
-{
-    daos_prop_t *prop = daos_prop_alloc(1);
-
-    HOLDS(prop != NULL);
-    prop->dpp_entries[0].dpe_type = type;
-    OK(daos_cont_query(handle, NULL, prop, NULL));
-    HOLDS(daos_prop_entry_get(prop, type) != NULL);
-    return prop;
-}
-
 static uint64_t number(daos_handle_t handle, uint32_t type)
 {
-    daos_prop_t *prop = query(handle, type);
-    uint64_t value = daos_prop_entry_get(prop, type)->dpe_val;
+    struct daos_prop_entry *entry;
+    daos_prop_t *prop = query_prop(handle, type, &entry);
+    uint64_t value = entry->dpe_val;
 
     daos_prop_free(prop);
     return value;
@@ -29,18 +18,10 @@ static uint64_t number(daos_handle_t handle, uint32_t type)
 /* Opens a new container that has the property `type` with `value`, and redundancy factor 0. */
 static daos_handle_t created_with(uint32_t type, uint64_t value)
 {
-    struct daos_prop_entry entries[2];
-    daos_prop_t prop;
+    daos_prop_t *prop = PROP({.dpe_type = DAOS_PROP_CO_REDUN_FAC}, {.dpe_type = type, .dpe_val = value});
     const char *label = new_label();
 
-    memset(entries, 0, sizeof(entries));
-    memset(&prop, 0, sizeof(prop));
-    entries[0].dpe_type = DAOS_PROP_CO_REDUN_FAC;
-    entries[1].dpe_type = type;
-    entries[1].dpe_val = value;
-    prop.dpp_nr = 2;
-    prop.dpp_entries = entries;
-    OK(daos_cont_create_with_label(pool(), label, &prop, NULL, NULL));
+    OK(daos_cont_create_with_label(pool(), label, prop, NULL, NULL));
     return open_container(label, DAOS_COO_RW);
 }
 
@@ -64,11 +45,10 @@ CHECK(the_redundancy_factor_zero_is_kept, "a query returns the property that the
 
 CHECK(the_label_is_a_property, "a query returns the label of the container")
 {
-    daos_prop_t *prop;
+    struct daos_prop_entry *entry;
+    daos_prop_t *prop = query_prop(container(), DAOS_PROP_CO_LABEL, &entry);
 
-    container();
-    prop = query(container(), DAOS_PROP_CO_LABEL);
-    TEXT(daos_prop_entry_get(prop, DAOS_PROP_CO_LABEL)->dpe_str, container_label());
+    TEXT(entry->dpe_str, container_label());
     daos_prop_free(prop);
 }
 
@@ -77,25 +57,19 @@ CHECK(the_number_of_snapshots_is_unlimited, "the default of SNAPSHOT_MAX is 0, u
     EQUAL(number(container(), DAOS_PROP_CO_SNAPSHOT_MAX), 0);
 }
 
-CHECK(the_owner_is_a_user, "the owner is the user who made the container")
-{
-    daos_prop_t *prop = query(container(), DAOS_PROP_CO_OWNER);
-    const char *owner = daos_prop_entry_get(prop, DAOS_PROP_CO_OWNER)->dpe_str;
-
-    HOLDS(owner != NULL && strlen(owner) > 1);
-    EQUAL(owner[strlen(owner) - 1], '@');
-    daos_prop_free(prop);
-}
-
-CHECK(the_owner_group_is_a_group, "the owner group is the group of the user who made the container")
-{
-    daos_prop_t *prop = query(container(), DAOS_PROP_CO_OWNER_GROUP);
-    const char *group = daos_prop_entry_get(prop, DAOS_PROP_CO_OWNER_GROUP)->dpe_str;
-
-    HOLDS(group != NULL && strlen(group) > 1);
-    EQUAL(group[strlen(group) - 1], '@');
-    daos_prop_free(prop);
-}
+#define PRINCIPAL(sentence, rule, type)                                                                                \
+    CHECK(sentence, rule)                                                                                              \
+    {                                                                                                                  \
+        struct daos_prop_entry *entry;                                                                                 \
+        daos_prop_t *prop = query_prop(container(), type, &entry);                                                     \
+                                                                                                                       \
+        HOLDS(entry->dpe_str != NULL && strlen(entry->dpe_str) > 1);                                                   \
+        EQUAL(entry->dpe_str[strlen(entry->dpe_str) - 1], '@');                                                        \
+        daos_prop_free(prop);                                                                                          \
+    }
+PRINCIPAL(the_owner_is_a_user, "the owner is the user who made the container", DAOS_PROP_CO_OWNER)
+PRINCIPAL(the_owner_group_is_a_group, "the owner group is the group of the user who made the container",
+          DAOS_PROP_CO_OWNER_GROUP)
 
 CHECK(several_properties_come_in_one_query, "a query fills in every entry of the property")
 {
@@ -134,25 +108,10 @@ CHECK(an_entry_is_found_by_its_type, "prop_entry_get returns the entry of a type
     daos_prop_free(prop);
 }
 
-/* Sets one property of a container that has been made. */
-static int change(uint32_t type, uint64_t value)
-{
-    struct daos_prop_entry entry;
-    daos_prop_t prop;
-
-    memset(&entry, 0, sizeof(entry));
-    memset(&prop, 0, sizeof(prop));
-    entry.dpe_type = type;
-    entry.dpe_val = value;
-    prop.dpp_nr = 1;
-    prop.dpp_entries = &entry;
-    return daos_cont_set_prop(container(), &prop, NULL);
-}
-
 #define STAYS(sentence, type, value)                                                                                   \
     CHECK(sentence, "cont_set_prop of what only the creation of a container sets is refused: -DER_NO_PERM")            \
     {                                                                                                                  \
-        FAILS(change(type, value), DER_NO_PERM);                                                                       \
+        FAILS(daos_cont_set_prop(container(), PROP({.dpe_type = type, .dpe_val = value}), NULL), DER_NO_PERM);         \
     }
 STAYS(the_highest_allocated_oid_is_not_set, DAOS_PROP_CO_ALLOCED_OID, 1)
 STAYS(the_cell_size_of_erasure_codes_is_not_set, DAOS_PROP_CO_EC_CELL_SZ, 128 << 10)
@@ -162,13 +121,12 @@ STAYS(the_affinity_of_replicas_is_not_set, DAOS_PROP_CO_RP_PDA, 1)
 CHECK(the_label_that_a_container_has_may_be_set, "to set the label that a container has changes nothing")
 {
     daos_prop_t *prop = daos_prop_alloc(1);
-    int status;
 
     container();
     HOLDS(prop != NULL);
     prop->dpp_entries[0].dpe_type = DAOS_PROP_CO_LABEL;
     OK(daos_prop_entry_set_str(&prop->dpp_entries[0], container_label(), strlen(container_label())));
-    status = daos_cont_set_prop(container(), prop, NULL);
+    int status = daos_cont_set_prop(container(), prop, NULL);
     daos_prop_free(prop);
     OK(status);
 }

@@ -42,8 +42,7 @@ fn fields_of_several_processes_of_which_one_is_killed_are_there_with_their_bytes
     const EACH: usize = 150;
     // More than the one that is killed can write before it is.
     const OF_KILLED: usize = 100_000;
-    let bench = Bench::new();
-    let fields = bench.program("fields");
+    let (bench, fields) = Bench::with("fields");
     let mut writers: Vec<Child> = [("a", EACH), ("b", EACH), ("c", EACH), ("d", OF_KILLED)]
         .iter()
         .map(|(name, count)| bench.start(&fields, &["write", "tank", "fields", name, &count.to_string()]))
@@ -90,8 +89,8 @@ const PROGRAMS: [(&str, &[&str], &str); 11] = [
 #[test]
 fn programs_that_check_themselves_find_nothing_wrong() {
     let run = |(name, words, what): (&str, &[&str], &str)| {
-        let bench = Bench::new();
-        let told = bench.command(&bench.program(name), words).output().unwrap();
+        let (bench, program) = Bench::with(name);
+        let told = bench.command(&program, words).output().unwrap();
         assert!(told.status.success(), "{name}: {what}: {}", String::from_utf8_lossy(&told.stderr));
     };
     thread::scope(|scope| PROGRAMS.into_iter().for_each(|program| drop(scope.spawn(move || run(program)))));
@@ -99,8 +98,7 @@ fn programs_that_check_themselves_find_nothing_wrong() {
 
 #[test]
 fn a_root_without_pools_is_told_to_be_wrong_and_how() {
-    let bench = Bench::new();
-    let fields = bench.program("fields");
+    let (bench, fields) = Bench::with("fields");
     let folder = bench.0.path();
     for (root, why) in [("absent", "No such file"), ("root/tank", "is a pool itself")] {
         let mut command = bench.command(&fields, &["read", "tank", "fields"]);
@@ -113,8 +111,7 @@ fn a_root_without_pools_is_told_to_be_wrong_and_how() {
 
 #[test]
 fn a_log_that_cannot_be_written_where_it_should_goes_to_standard_error_and_says_so() {
-    let bench = Bench::new();
-    let program = bench.program("events");
+    let (bench, program) = Bench::with("events");
     let (log, nowhere) = (bench.0.path().join("log"), bench.0.path().join("missing/log"));
     let said = |path: &Path| {
         let told = bench.command(&program, &["tank"]).env("D_LOG_FILE", path).output().unwrap();
@@ -131,8 +128,7 @@ fn a_log_that_cannot_be_written_where_it_should_goes_to_standard_error_and_says_
 
 #[test]
 fn an_access_control_list_decides_who_opens_a_container_and_for_what() {
-    let bench = Bench::new();
-    let access = bench.program("access");
+    let (bench, access) = Bench::with("access");
     let printed = bench.run(&access, &["tank"]);
     let expected =
         ["Access control list:\n\tA::OWNER@:rw\n\tA:G:GROUP@:r\n", "\t\tA::OWNER@:rw\n\tno entry\nend\n"];
@@ -141,8 +137,7 @@ fn an_access_control_list_decides_who_opens_a_container_and_for_what() {
 
 #[test]
 fn a_program_makes_and_removes_pools() {
-    let bench = Bench::new();
-    let pools = bench.program("pools");
+    let (bench, pools) = Bench::with("pools");
     let folder = bench.0.path().join("root");
     bench.run(&pools, &[folder.to_str().unwrap()]);
 }
@@ -153,8 +148,7 @@ fn another_user_may_not_open_what_the_list_does_not_name_him_for() {
     if !rustix::process::geteuid().is_root() {
         return skip(Need::Root, "only root may become another user");
     }
-    let bench = Bench::new();
-    let fields = bench.program("fields");
+    let (bench, fields) = Bench::with("fields");
     bench.run(&fields, &["write", "tank", "fields", "x", "3"]);
     // All of this is where the other user may look.
     let loaded = bench.0.path().join("libdaos.so.2");
@@ -169,8 +163,7 @@ fn another_user_may_not_open_what_the_list_does_not_name_him_for() {
 
 #[test]
 fn containers_are_opened_by_uuid_and_a_damaged_one_hinders_no_other() {
-    let bench = Bench::new();
-    let program = bench.program("containers");
+    let (bench, program) = Bench::with("containers");
     let uuids = bench.run(&program, &["make", "tank", "3"]);
     let uuids: Vec<&str> = uuids.lines().collect();
     let damaged = bench.0.path().join("root/tank/containers/container-1");
@@ -193,8 +186,7 @@ fn containers_are_opened_by_uuid_and_a_damaged_one_hinders_no_other() {
 
 #[test]
 fn a_program_goes_through_the_file_system_and_finds_containers_by_paths() {
-    let bench = Bench::new();
-    let sys = bench.program("sys");
+    let (bench, sys) = Bench::with("sys");
     let folder = bench.0.path().join("entries");
     fs::create_dir(&folder).unwrap();
     let printed = bench.run(&sys, &["tank", folder.to_str().unwrap()]);
@@ -219,8 +211,7 @@ A::friend@:rw, 3 entries, then 2
 a pool without disabled targets
 read back 12 bytes of 12: hello world!
 ";
-    let bench = Bench::new();
-    let pages = bench.program("pages");
+    let (bench, pages) = Bench::with("pages");
     assert_eq!(bench.run(&pages, &["tank"]), PRINTED);
 }
 
@@ -246,8 +237,7 @@ False
 4
 2
 ";
-    let bench = Bench::new();
-    let dictionary = bench.program("dictionary");
+    let (bench, dictionary) = Bench::with("dictionary");
     // The page has a dictionary with copies of what is in it.
     let mut command = bench.command(&dictionary, &["tank"]);
     assert_eq!(printed(command.env("ISOTACH_DAOS_REDUNDANCY", "ignore")), PRINTED);
@@ -287,8 +277,7 @@ fn the_macros_of_libgurt_allocate_and_write_errors_to_the_log_and_nothing_else()
 
 #[test]
 fn redundancy_is_refused_unless_the_user_says_that_it_is_to_be_ignored() {
-    let bench = Bench::new();
-    let program = bench.program("redundancy");
+    let (bench, program) = Bench::with("redundancy");
     bench.run(&program, &["tank", "refused"]);
     let mut ignoring = bench.command(&program, &["tank", "ignored"]);
     let told = ignoring.env("ISOTACH_DAOS_REDUNDANCY", "ignore").output().unwrap();
@@ -307,8 +296,7 @@ fn redundancy_is_refused_unless_the_user_says_that_it_is_to_be_ignored() {
 
 #[test]
 fn a_program_that_was_linked_with_another_libdaos_runs_on_this_one_by_preload() {
-    let bench = Bench::new();
-    let fields = bench.program("fields");
+    let (bench, fields) = Bench::with("fields");
     let elsewhere = tempfile::tempdir().unwrap();
     // The library is only found because it is loaded first, under the name that the program asks for.
     let mut command = bench.command(&fields, &["write", "tank", "fields", "x", "3"]);
@@ -320,8 +308,7 @@ fn a_program_that_was_linked_with_another_libdaos_runs_on_this_one_by_preload() 
 #[test]
 fn transactions_of_several_processes_lose_no_increment_and_preserve_sums() {
     const EACH: &str = "200";
-    let bench = Bench::new();
-    let program = bench.program("transactions");
+    let (bench, program) = Bench::with("transactions");
     bench.run(&program, &["increment", "tank", "accounts", "1"]);
     let commands = [["increment", "tank", "accounts", EACH], ["increment", "tank", "accounts", EACH]];
     let mut others: Vec<Child> = commands.iter().map(|words| bench.start(&program, words)).collect();
@@ -336,8 +323,7 @@ fn transactions_of_several_processes_lose_no_increment_and_preserve_sums() {
 
 #[test]
 fn each_distribution_key_that_several_processes_insert_is_of_one_of_them() {
-    let bench = Bench::new();
-    let program = bench.program("transactions");
+    let (bench, program) = Bench::with("transactions");
     bench.run(&program, &["edges", "tank", "edges"]);
     let mut others: Vec<Child> =
         ["a", "b", "c"].iter().map(|name| bench.start(&program, &["insert", "tank", "keys", name])).collect();
@@ -457,8 +443,7 @@ fn together(bench: &Bench, program: &Path, parts: &[&[&str]]) -> Vec<BTreeSet<St
 #[test]
 fn of_processes_that_make_remove_or_move_the_same_entries_exactly_one_succeeds() {
     const COUNT: usize = 200;
-    let bench = Bench::new();
-    let program = bench.program("dfs");
+    let (bench, program) = Bench::with("dfs");
     let count = COUNT.to_string();
     bench.run(&program, &["make", "tank", "files", &count]);
     let races: [[&[&str]; 2]; 3] = [
@@ -476,8 +461,7 @@ fn of_processes_that_make_remove_or_move_the_same_entries_exactly_one_succeeds()
 
 #[test]
 fn a_mount_and_an_open_file_go_to_another_process() {
-    let bench = Bench::new();
-    let program = bench.program("dfs");
+    let (bench, program) = Bench::with("dfs");
     bench.run(&program, &["make", "tank", "files", "0"]);
     let mut sharer = bench.command(&program, &["share", "tank", "files"]);
     let mut sharer = sharer.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

@@ -51,6 +51,13 @@ impl Bench {
         self.compile(name, &[&format!("tests/c/{name}.c")])
     }
 
+    /// A folder with a program of `tests/c`.
+    pub(crate) fn with(name: &str) -> (Self, PathBuf) {
+        let bench = Self::new();
+        let program = bench.program(name);
+        (bench, program)
+    }
+
     pub(crate) fn command(&self, program: &Path, words: &[&str]) -> Command {
         let mut command = Command::new(program);
         command

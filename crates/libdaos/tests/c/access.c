@@ -2,15 +2,9 @@
  *
  *   access POOL
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <daos.h>
-
-#include "expect.h"
-
+#include "fixtures.h"
 
 static struct daos_acl *list_of(const char **texts, size_t count)
 {
@@ -171,14 +165,31 @@ static int open_as(daos_handle_t pool, unsigned int flags, daos_handle_t *contai
 
 static int put(daos_handle_t container)
 {
-    daos_obj_id_t id = {.lo = 7};
     daos_handle_t map;
-    IS(daos_obj_generate_oid(container, &id, DAOS_OT_KV_HASHED, OC_S1, 0, 0), 0);
-    int rc = daos_kv_open(container, id, DAOS_OO_RW, &map, NULL);
+    int rc = daos_kv_open(container, id_of(container, 7, DAOS_OT_KV_HASHED), DAOS_OO_RW, &map, NULL);
     if (rc == 0) {
         rc = daos_kv_put(map, DAOS_TX_NONE, 0, "key", 1, "v", NULL);
         daos_kv_close(map, NULL);
     }
+    return rc;
+}
+
+/* Replaces the list of a container. */
+static int overwrite(daos_handle_t container, const char **texts, size_t count)
+{
+    struct daos_acl *list = list_of(texts, count);
+    int rc = daos_cont_overwrite_acl(container, list, NULL);
+    daos_acl_free(list);
+    return rc;
+}
+
+/* What a put gives after the container was opened for writing anew. */
+static int put_anew(daos_handle_t pool)
+{
+    daos_handle_t again;
+    IS(open_as(pool, DAOS_COO_RW, &again), 0);
+    int rc = put(again);
+    IS(daos_cont_close(again, NULL), 0);
     return rc;
 }
 
@@ -199,27 +210,21 @@ static void of_owner(daos_handle_t pool)
     IS(daos_cont_delete_acl(container, DAOS_ACL_USER, "ann@", NULL), 0);
     IS(daos_cont_delete_acl(container, DAOS_ACL_USER, "ann@", NULL), -DER_NONEXIST);
     says(container, without, 2, __LINE__);
-    list = list_of(of_pool, 1);
-    IS(daos_cont_overwrite_acl(container, list, NULL), -DER_INVAL);
-    daos_acl_free(list);
-    list = list_of(only, 1);
-    IS(daos_cont_overwrite_acl(container, list, NULL), 0);
+    IS(overwrite(container, of_pool, 1), -DER_INVAL);
+    IS(overwrite(container, only, 1), 0);
     says(container, only, 1, __LINE__);
     /* What is open keeps what it was opened with; the owner may always change the list. */
     IS(put(container), 0);
     IS(open_as(pool, DAOS_COO_RW, &again), 0);
     IS(put(again), -DER_NO_PERM);
     IS(daos_cont_set_owner(again, "ann@", NULL, NULL), -DER_NO_PERM);
-    IS(daos_cont_overwrite_acl(again, list, NULL), 0);
-    daos_acl_free(list);
+    IS(overwrite(again, only, 1), 0);
     IS(daos_cont_close(again, NULL), 0);
     IS(open_as(pool, DAOS_COO_RO, &again), 0);
     IS(daos_cont_delete_acl(again, DAOS_ACL_OWNER, NULL, NULL), -DER_NO_PERM);
     says(again, only, 1, __LINE__);
     IS(daos_cont_close(again, NULL), 0);
-    list = list_of(first, 2);
-    IS(daos_cont_overwrite_acl(container, list, NULL), 0);
-    daos_acl_free(list);
+    IS(overwrite(container, first, 2), 0);
     IS(daos_cont_close(container, NULL), 0);
 }
 
@@ -229,7 +234,6 @@ static void of_others(daos_handle_t pool)
     const char *of_group[] = {"A::OWNER@:rwdtTaAo", "A:G:GROUP@:r"}, *of_nobody[] = {"A::OWNER@:rw"};
     const char *named[3] = {"A::OWNER@:rw", NULL, "A::EVERYONE@:rw"};
     char *user = NULL, *group = NULL, text[300];
-    struct daos_acl *list;
     daos_handle_t container, again;
     IS(daos_acl_uid_to_principal(geteuid(), &user), 0);
     IS(daos_acl_gid_to_principal(getegid(), &group), 0);
@@ -237,9 +241,7 @@ static void of_others(daos_handle_t pool)
     IS(daos_cont_set_owner(container, NULL, NULL, NULL), -DER_INVAL);
     IS(daos_cont_set_owner(container, "ann", NULL, NULL), -DER_INVAL);
     IS(daos_cont_set_owner(container, "no such user@", group, NULL), 0);
-    list = list_of(of_group, 2);
-    IS(daos_cont_overwrite_acl(container, list, NULL), 0);
-    daos_acl_free(list);
+    IS(overwrite(container, of_group, 2), 0);
     IS(open_as(pool, DAOS_COO_RW, &again), 0);
     IS(put(again), -DER_NO_PERM);
     daos_prop_t *found = NULL;
@@ -252,19 +254,11 @@ static void of_others(daos_handle_t pool)
     IS(open_as(pool, DAOS_COO_RO, &again), -DER_NO_PERM);
     snprintf(text, sizeof(text), "A::%s:t", user);
     named[1] = text;
-    list = list_of(named, 3);
-    IS(daos_cont_overwrite_acl(container, list, NULL), 0);
-    daos_acl_free(list);
-    IS(open_as(pool, DAOS_COO_RW, &again), 0);
-    IS(put(again), -DER_NO_PERM);
-    IS(daos_cont_close(again, NULL), 0);
+    IS(overwrite(container, named, 3), 0);
+    IS(put_anew(pool), -DER_NO_PERM);
     IS(daos_cont_delete_acl(container, DAOS_ACL_USER, user, NULL), 0);
-    IS(open_as(pool, DAOS_COO_RW, &again), 0);
-    IS(put(again), 0);
-    IS(daos_cont_close(again, NULL), 0);
-    list = list_of(of_nobody, 1);
-    IS(daos_cont_overwrite_acl(container, list, NULL), 0);
-    daos_acl_free(list);
+    IS(put_anew(pool), 0);
+    IS(overwrite(container, of_nobody, 1), 0);
     IS(open_as(pool, DAOS_COO_RW, &again), -DER_NO_PERM);
     IS(daos_cont_close(container, NULL), 0);
     free(user);
@@ -309,11 +303,9 @@ static void dumped(void)
 
 int main(int argc, char **argv)
 {
-    daos_handle_t pool;
     if (argc != 2)
         return 2;
-    IS(daos_init(), 0);
-    IS(daos_pool_connect(argv[1], NULL, DAOS_PC_RW, &pool, NULL, NULL), 0);
+    daos_handle_t pool = begin(argv[1]);
     IS(daos_cont_create_with_label(pool, "access", NULL, NULL, NULL), 0);
     lists();
     entries();
@@ -324,7 +316,5 @@ int main(int argc, char **argv)
     of_owner(pool);
     of_others(pool);
     IS(daos_cont_destroy(pool, "access", 0, NULL), 0);
-    IS(daos_pool_disconnect(pool, NULL), 0);
-    IS(daos_fini(), 0);
-    return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return end(pool);
 }

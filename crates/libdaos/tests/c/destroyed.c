@@ -5,19 +5,15 @@
 #define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include <daos.h>
 #include <daos_fs.h>
 
-#include "expect.h"
+#include "fixtures.h"
 
 int main(int argc, char **argv)
 {
-    daos_handle_t pool, container, map, array, transaction, again;
-    daos_obj_id_t map_id = {.lo = 1}, array_id = {.lo = 2};
+    daos_handle_t container, array, transaction, again;
     daos_cont_info_t info;
     dfs_t *dfs;
     dfs_obj_t *file;
@@ -25,14 +21,12 @@ int main(int argc, char **argv)
     char bytes[8] = "old";
     if (argc < 2)
         return 2;
-    IS(daos_init(), 0);
-    IS(daos_pool_connect(argv[1], NULL, DAOS_PC_RW, &pool, NULL, NULL), 0);
+    daos_handle_t pool = begin(argv[1]);
     IS(dfs_cont_create_with_label(pool, "destroyed", NULL, NULL, &container, &dfs), 0);
     IS(dfs_open(dfs, NULL, "f", S_IFREG | 0644, O_RDWR | O_CREAT, 0, 0, NULL, &file), 0);
-    IS(daos_obj_generate_oid(container, &map_id, DAOS_OT_KV_HASHED, OC_S1, 0, 0), 0);
-    IS(daos_kv_open(container, map_id, DAOS_OO_RW, &map, NULL), 0);
+    daos_obj_id_t map_id = id_of(container, 1, DAOS_OT_KV_HASHED), array_id = id_of(container, 2, DAOS_OT_ARRAY);
+    daos_handle_t map = open_map(container, 1);
     IS(daos_kv_put(map, DAOS_TX_NONE, 0, "k", 3, "old", NULL), 0);
-    IS(daos_obj_generate_oid(container, &array_id, DAOS_OT_ARRAY, OC_S1, 0, 0), 0);
     IS(daos_array_create(container, array_id, DAOS_TX_NONE, 1, 4096, &array, NULL), 0);
     IS(daos_tx_open(container, &transaction, 0, NULL), 0);
     IS(daos_kv_put(map, transaction, 0, "k", 3, "new", NULL), 0);
@@ -66,7 +60,5 @@ int main(int argc, char **argv)
     IS(dfs_release(file), 0);
     IS(dfs_umount(dfs), 0);
     IS(daos_cont_close(container, NULL), 0);
-    IS(daos_pool_disconnect(pool, NULL), 0);
-    IS(daos_fini(), 0);
-    return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return end(pool);
 }

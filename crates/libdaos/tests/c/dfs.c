@@ -10,13 +10,11 @@
  */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include <daos.h>
 #include <daos_fs.h>
+
+#include "fixtures.h"
 
 enum { GLOBAL_SIZE = 1024, COUNT_MAX = 1000, MICROSECONDS = 2000 };
 
@@ -24,16 +22,6 @@ static daos_handle_t pool, container;
 static dfs_t *dfs;
 /* When the first entry is to be done, in microseconds since 1970. */
 static long long start;
-
-static void check(int number, const char *what)
-{
-    if (number != 0) {
-        fprintf(stderr, "%s: %d\n", what, number);
-        exit(1);
-    }
-}
-
-#define OK(call) check((call), #call)
 
 static void wait_for_line(void)
 {
@@ -62,7 +50,7 @@ static void tell(int number, int allowed, const char *name)
     if (number == 0)
         printf("%s\n", name);
     else if (number != allowed)
-        check(number, name);
+        must(number, name, __LINE__);
 }
 
 static void print_packed(d_iov_t global)
@@ -76,18 +64,12 @@ static d_iov_t parsed(const char *digits)
 {
     static unsigned char bytes[2][GLOBAL_SIZE];
     static int turn;
-    d_iov_t global;
     size_t length = strlen(digits) / 2;
     unsigned char *to = bytes[turn++ % 2];
 
-    for (size_t i = 0; i < length; i++) {
-        unsigned int byte = 0;
-
-        sscanf(digits + 2 * i, "%2x", &byte);
-        to[i] = (unsigned char)byte;
-    }
-    d_iov_set(&global, to, length);
-    return global;
+    for (size_t i = 0; i < length; i++)
+        sscanf(digits + 2 * i, "%2hhx", &to[i]);
+    return iov_of(to, length);
 }
 
 static void make(int count)
@@ -98,10 +80,10 @@ static void make(int count)
         dfs_obj_t *file;
 
         snprintf(name, sizeof(name), "d%d", i);
-        OK(dfs_mkdir(dfs, NULL, name, 0755, 0));
+        MUST(dfs_mkdir(dfs, NULL, name, 0755, 0));
         snprintf(name, sizeof(name), "s%d", i);
-        OK(dfs_open(dfs, NULL, name, S_IFREG | 0644, O_RDWR | O_CREAT | O_EXCL, 0, 0, NULL, &file));
-        OK(dfs_release(file));
+        MUST(dfs_open(dfs, NULL, name, S_IFREG | 0644, O_RDWR | O_CREAT | O_EXCL, 0, 0, NULL, &file));
+        MUST(dfs_release(file));
     }
 }
 
@@ -119,7 +101,7 @@ static void create(int count)
         number = dfs_open(dfs, NULL, name, S_IFREG | 0644, O_RDWR | O_CREAT | O_EXCL, 0, 0, NULL, &file);
         tell(number, EEXIST, name);
         if (number == 0)
-            OK(dfs_release(file));
+            MUST(dfs_release(file));
     }
 }
 
@@ -130,7 +112,7 @@ static void fill(int count)
 
     for (int i = 0; i < count; i++) {
         snprintf(name, sizeof(name), "d%d", i);
-        OK(dfs_lookup_rel(dfs, NULL, name, O_RDWR, &directories[i], NULL, NULL));
+        MUST(dfs_lookup_rel(dfs, NULL, name, O_RDWR, &directories[i], NULL, NULL));
     }
     wait_for_line();
     for (int i = 0; i < count; i++) {
@@ -165,56 +147,48 @@ static void steal(int count, const char *thief)
     }
 }
 
-static void write_at(dfs_obj_t *file, uint64_t offset, char *text)
+static void write_at(dfs_obj_t *file, uint64_t offset, const char *text)
 {
-    d_iov_t vector;
-    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
-
-    d_iov_set(&vector, text, strlen(text));
-    OK(dfs_write(dfs, file, &list, offset, NULL));
+    MUST(dfs_write(dfs, file, LIST(text, strlen(text)), offset, NULL));
 }
 
 static void print_text(dfs_obj_t *file)
 {
     char found[64] = {0};
     daos_size_t size = 0;
-    d_iov_t vector;
-    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
 
-    d_iov_set(&vector, found, sizeof(found) - 1);
-    OK(dfs_read(dfs, file, &list, 0, &size, NULL));
+    MUST(dfs_read(dfs, file, LIST(found, sizeof(found) - 1), 0, &size, NULL));
     printf("%s\n", found);
 }
 
 static void share(void)
 {
     char buffer[GLOBAL_SIZE];
-    d_iov_t global;
+    d_iov_t global = iov_of(buffer, sizeof(buffer));
     dfs_obj_t *file;
 
-    OK(dfs_open(dfs, NULL, "shared", S_IFREG | 0644, O_RDWR | O_CREAT | O_EXCL, 0, 0, NULL, &file));
+    MUST(dfs_open(dfs, NULL, "shared", S_IFREG | 0644, O_RDWR | O_CREAT | O_EXCL, 0, 0, NULL, &file));
     write_at(file, 0, "question");
-    d_iov_set(&global, buffer, sizeof(buffer));
-    OK(dfs_local2global(dfs, &global));
+    MUST(dfs_local2global(dfs, &global));
     print_packed(global);
-    d_iov_set(&global, buffer, sizeof(buffer));
-    OK(dfs_obj_local2global(dfs, file, &global));
+    global = iov_of(buffer, sizeof(buffer));
+    MUST(dfs_obj_local2global(dfs, file, &global));
     print_packed(global);
     wait_for_line();
     print_text(file);
-    OK(dfs_release(file));
+    MUST(dfs_release(file));
 }
 
 static void take(const char *mount, const char *packed)
 {
     dfs_obj_t *file;
 
-    OK(dfs_umount(dfs));
-    OK(dfs_global2local(pool, container, 0, parsed(mount), &dfs));
-    OK(dfs_obj_global2local(dfs, 0, parsed(packed), &file));
+    MUST(dfs_umount(dfs));
+    MUST(dfs_global2local(pool, container, 0, parsed(mount), &dfs));
+    MUST(dfs_obj_global2local(dfs, 0, parsed(packed), &file));
     print_text(file);
     write_at(file, 8, ", answer");
-    OK(dfs_release(file));
+    MUST(dfs_release(file));
 }
 
 int main(int argc, char **argv)
@@ -222,14 +196,13 @@ int main(int argc, char **argv)
     const char *what = argc > 3 ? argv[1] : "";
     int count = argc > 4 ? atoi(argv[4]) : 0;
 
-    OK(daos_init());
-    OK(daos_pool_connect(argv[2], NULL, DAOS_PC_RW, &pool, NULL, NULL));
+    pool = begin(argv[2]);
     if (strcmp(what, "make") == 0) {
-        OK(dfs_cont_create_with_label(pool, argv[3], NULL, NULL, &container, &dfs));
+        MUST(dfs_cont_create_with_label(pool, argv[3], NULL, NULL, &container, &dfs));
         make(count);
     } else {
-        OK(daos_cont_open(pool, argv[3], DAOS_COO_RW, &container, NULL, NULL));
-        OK(dfs_mount(pool, container, O_RDWR, &dfs));
+        container = open_container(pool, argv[3]);
+        MUST(dfs_mount(pool, container, O_RDWR, &dfs));
         if (strcmp(what, "create") == 0)
             create(count);
         else if (strcmp(what, "fill") == 0)
@@ -243,9 +216,7 @@ int main(int argc, char **argv)
         else
             take(argv[4], argv[5]);
     }
-    OK(dfs_umount(dfs));
-    OK(daos_cont_close(container, NULL));
-    OK(daos_pool_disconnect(pool, NULL));
-    OK(daos_fini());
-    return 0;
+    MUST(dfs_umount(dfs));
+    MUST(daos_cont_close(container, NULL));
+    return end(pool);
 }

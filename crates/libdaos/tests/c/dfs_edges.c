@@ -6,17 +6,27 @@
 #define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <daos/tests_lib.h>
 #include <daos_fs.h>
 
-#include "expect.h"
-
+#include "fixtures.h"
 
 static dfs_t *dfs;
+
+static dfs_obj_t *open_file(const char *name)
+{
+    dfs_obj_t *file = NULL;
+    IS(dfs_open(dfs, NULL, name, S_IFREG | 0644, O_RDWR | O_CREAT, 0, 0, NULL, &file), 0);
+    return file;
+}
+
+static dfs_obj_t *look_up(const char *path)
+{
+    dfs_obj_t *node = NULL;
+    IS(dfs_lookup(dfs, path, O_RDWR, &node, NULL, NULL), 0);
+    return node;
+}
 
 /* Handles that are none, or none any more. */
 static void stale(dfs_obj_t *gone, dfs_t *unmounted)
@@ -26,18 +36,17 @@ static void stale(dfs_obj_t *gone, dfs_t *unmounted)
     struct stat found;
     daos_size_t size = 4;
     char buffer[4];
-    d_iov_t vector, global = {0};
-    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
+    d_iov_t global = {0};
+    d_sg_list_t *list = LIST(buffer, sizeof(buffer));
     daos_anchor_t anchor = {0};
     struct dirent names[2];
     uint32_t nr = 2;
 
-    d_iov_set(&vector, buffer, sizeof(buffer));
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         IS(dfs_release(wrong[i]), EINVAL);
         IS(dfs_ostat(dfs, wrong[i], &found), EINVAL);
-        IS(dfs_read(dfs, wrong[i], &list, 0, &size, NULL), EINVAL);
-        IS(dfs_write(dfs, wrong[i], &list, 0, NULL), EINVAL);
+        IS(dfs_read(dfs, wrong[i], list, 0, &size, NULL), EINVAL);
+        IS(dfs_write(dfs, wrong[i], list, 0, NULL), EINVAL);
         IS(dfs_get_size(dfs, wrong[i], &size), EINVAL);
         IS(dfs_getxattr(dfs, wrong[i], "n", NULL, &size), EINVAL);
         IS(dfs_obj_local2global(dfs, wrong[i], &global), EINVAL);
@@ -57,15 +66,12 @@ static void arguments(dfs_obj_t *file, dfs_obj_t *directory)
     dfs_iod_t iod = {.iod_nr = 1, .iod_rgs = &range}, huge = {.iod_nr = ~0ULL, .iod_rgs = &range};
     daos_anchor_t anchor = {0};
     char buffer[8] = {0}, name[300];
-    d_iov_t vectors[2];
-    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = vectors}, both = {.sg_nr = 2, .sg_iovs = vectors};
+    d_sg_list_t *list = LIST(buffer, 8), *both = LISTS(iov_of(buffer, 8), iov_of(buffer + 4, 4));
     struct dirent names[2];
     daos_size_t size = 0;
     uint32_t nr = 2;
     dfs_obj_t *node;
 
-    d_iov_set(&vectors[0], buffer, 8);
-    d_iov_set(&vectors[1], buffer + 4, 4);
     memset(name, 'n', sizeof(name));
     name[sizeof(name) - 1] = '\0';
     IS(dfs_open(dfs, NULL, NULL, S_IFREG, O_RDWR | O_CREAT, 0, 0, NULL, &node), EINVAL);
@@ -83,12 +89,12 @@ static void arguments(dfs_obj_t *file, dfs_obj_t *directory)
     IS(dfs_stat(dfs, directory, NULL, (struct stat[1]){0}), EINVAL);
     IS(dfs_write(dfs, file, NULL, 0, NULL), 0);
     IS(dfs_read(dfs, file, NULL, 0, &size, NULL), EINVAL);
-    IS(dfs_read(dfs, file, &list, 0, NULL, NULL), EINVAL);
-    IS(dfs_read(dfs, file, &both, 0, &size, NULL), 0);
-    IS(dfs_writex(dfs, file, &iod, &list, NULL), EINVAL);
-    IS(dfs_readx(dfs, file, &huge, &list, &size, NULL), EINVAL);
-    IS(dfs_readx(dfs, file, NULL, &list, &size, NULL), EINVAL);
-    IS(dfs_write(dfs, file, &list, ~0ULL - 2, NULL), EINVAL);
+    IS(dfs_read(dfs, file, list, 0, NULL, NULL), EINVAL);
+    IS(dfs_read(dfs, file, both, 0, &size, NULL), 0);
+    IS(dfs_writex(dfs, file, &iod, list, NULL), EINVAL);
+    IS(dfs_readx(dfs, file, &huge, list, &size, NULL), EINVAL);
+    IS(dfs_readx(dfs, file, NULL, list, &size, NULL), EINVAL);
+    IS(dfs_write(dfs, file, list, ~0ULL - 2, NULL), EINVAL);
     IS(dfs_punch(dfs, file, ~0ULL - 1, DFS_MAX_FSIZE), EINVAL);
     IS(dfs_readdir(dfs, directory, NULL, &nr, names), EINVAL);
     IS(dfs_readdir(dfs, directory, &anchor, NULL, names), EINVAL);
@@ -108,24 +114,20 @@ static void arguments(dfs_obj_t *file, dfs_obj_t *directory)
     IS(dfs_query(dfs, NULL), EINVAL);
 }
 
-static int write_to(dfs_obj_t *file, daos_off_t offset, char *bytes, size_t length)
+static int write_to(dfs_obj_t *file, daos_off_t offset, const char *bytes, size_t length)
 {
-    d_iov_t vector;
-    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
-    d_iov_set(&vector, bytes, length);
-    return dfs_write(dfs, file, &list, offset, NULL);
+    return dfs_write(dfs, file, LIST(bytes, length), offset, NULL);
 }
 
 /* An open file whose name another one has since shows nothing of that one. */
 static void successor(void)
 {
-    dfs_obj_t *old, *new;
+    dfs_obj_t *old = open_file("s"), *new;
     daos_size_t size = 0;
-    IS(dfs_open(dfs, NULL, "s", S_IFREG | 0644, O_RDWR | O_CREAT, 0, 0, NULL, &old), 0);
     IS(dfs_setxattr(dfs, old, "old", "v", 1, 0), 0);
     IS(dfs_remove(dfs, NULL, "s", false, NULL), 0);
     IS(dfs_getxattr(dfs, old, "old", NULL, &size), ENOENT);
-    IS(dfs_open(dfs, NULL, "s", S_IFREG | 0644, O_RDWR | O_CREAT, 0, 0, NULL, &new), 0);
+    new = open_file("s");
     IS(dfs_getxattr(dfs, new, "old", NULL, &size), ENODATA);
     IS(dfs_listxattr(dfs, new, NULL, &size), 0);
     IS(size, 0);
@@ -142,31 +144,23 @@ static void successor(void)
 /* What fails when a file is released is told, and the file is released. */
 static void failing_release(daos_handle_t container)
 {
-    char name[] = "r", akey[] = "DFS_INODE", bytes[10] = "no inode";
-    daos_key_t dkey;
+    const char bytes[10] = "no inode";
     daos_recx_t records = {.rx_idx = 0, .rx_nr = sizeof(bytes)};
-    daos_iod_t iod = {.iod_type = DAOS_IOD_ARRAY, .iod_size = 1, .iod_nr = 1, .iod_recxs = &records};
-    d_iov_t vector;
-    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
+    daos_iod_t iod = {.iod_name = *KEY("DFS_INODE"), .iod_type = DAOS_IOD_ARRAY, .iod_size = 1, .iod_nr = 1, .iod_recxs = &records};
     daos_obj_id_t id;
     daos_handle_t object, array;
-    dfs_obj_t *root, *file;
+    dfs_obj_t *root = look_up("/"), *file = open_file("r");
     daos_size_t size;
-    d_iov_set(&dkey, name, 1);
-    d_iov_set(&iod.iod_name, akey, strlen(akey));
-    d_iov_set(&vector, bytes, sizeof(bytes));
-    IS(dfs_open(dfs, NULL, name, S_IFREG | 0644, O_RDWR | O_CREAT, 0, 0, NULL, &file), 0);
     IS(write_to(file, 0, bytes, 4), 0);
     IS(dfs_get_file_oh(file, &array), 0);
-    IS(dfs_lookup(dfs, "/", O_RDWR, &root, NULL, NULL), 0);
     IS(dfs_obj2id(root, &id), 0);
     IS(daos_obj_open(container, id, DAOS_OO_RW, &object, NULL), 0);
-    IS(daos_obj_punch_akeys(object, DAOS_TX_NONE, 0, &dkey, 1, &iod.iod_name, NULL), 0);
-    IS(daos_obj_update(object, DAOS_TX_NONE, 0, &dkey, 1, &iod, &list, NULL), 0);
+    IS(daos_obj_punch_akeys(object, DAOS_TX_NONE, 0, KEY("r"), 1, &iod.iod_name, NULL), 0);
+    IS(daos_obj_update(object, DAOS_TX_NONE, 0, KEY("r"), 1, &iod, LIST(bytes, sizeof(bytes)), NULL), 0);
     IS(dfs_release(file), EIO);
     IS(dfs_release(file), EINVAL);
     IS(daos_array_get_size(array, DAOS_TX_NONE, &size, NULL), -DER_NO_HDL);
-    IS(daos_obj_punch_dkeys(object, DAOS_TX_NONE, 0, 1, &dkey, NULL), 0);
+    IS(daos_obj_punch_dkeys(object, DAOS_TX_NONE, 0, 1, KEY("r"), NULL), 0);
     IS(daos_obj_close(object, NULL), 0);
     IS(dfs_release(root), 0);
 }
@@ -208,13 +202,10 @@ static void prefixes(void)
     IS(dfs_mkdir(dfs, NULL, "bar", 0755, 0), 0);
     IS(dfs_set_prefix(dfs, "/foo"), 0);
     IS(dfs_lookup(dfs, "/foobar", O_RDONLY, &node, NULL, NULL), EINVAL);
-    IS(dfs_lookup(dfs, "/foo/bar", O_RDONLY, &node, NULL, NULL), 0);
-    IS(dfs_release(node), 0);
-    IS(dfs_lookup(dfs, "/foo", O_RDONLY, &node, NULL, NULL), 0);
-    IS(dfs_release(node), 0);
+    IS(dfs_release(look_up("/foo/bar")), 0);
+    IS(dfs_release(look_up("/foo")), 0);
     IS(dfs_set_prefix(dfs, "/"), 0);
-    IS(dfs_lookup(dfs, "/bar", O_RDONLY, &node, NULL, NULL), 0);
-    IS(dfs_release(node), 0);
+    IS(dfs_release(look_up("/bar")), 0);
     IS(dfs_set_prefix(dfs, NULL), 0);
 }
 
@@ -233,23 +224,15 @@ static void classes(daos_handle_t pool)
     }
 }
 
-static dfs_obj_t *directory_at(const char *path)
-{
-    dfs_obj_t *node = NULL;
-    IS(dfs_lookup(dfs, path, O_RDWR, &node, NULL, NULL), 0);
-    return node;
-}
-
 /* A directory does not come to be below itself. */
 static void below_itself(void)
 {
-    dfs_obj_t *a, *b, *c;
     IS(dfs_mkdir(dfs, NULL, "a", 0755, 0), 0);
-    a = directory_at("/a");
+    dfs_obj_t *a = look_up("/a");
     IS(dfs_mkdir(dfs, a, "b", 0755, 0), 0);
-    b = directory_at("/a/b");
+    dfs_obj_t *b = look_up("/a/b");
     IS(dfs_mkdir(dfs, b, "c", 0755, 0), 0);
-    c = directory_at("/a/b/c");
+    dfs_obj_t *c = look_up("/a/b/c");
     IS(dfs_mkdir(dfs, c, "d", 0755, 0), 0);
     IS(dfs_move(dfs, NULL, "a", c, "a", NULL), EINVAL);
     IS(dfs_move(dfs, NULL, "a", c, "d", NULL), EINVAL);
@@ -321,45 +304,49 @@ static void without_superblock(daos_handle_t pool, const char *label)
     IS(daos_cont_destroy(pool, "bare", 0, NULL), 0);
 }
 
-static void *append(void *unused)
+static int append(void)
 {
-    (void)unused;
+    return write_to(mine, 100, "0123456789", 10);
+}
+
+static int punch(void)
+{
+    return dfs_punch(dfs, theirs, 0, 100);
+}
+
+static int move_one(void)
+{
+    return dfs_move(dfs, NULL, "one", theirs, "one", NULL);
+}
+
+static int move_other(void)
+{
+    return dfs_move(dfs, NULL, "other", mine, "other", NULL);
+}
+
+struct racer {
+    int (*call)(void);
+    int outcome;
+};
+
+static void *race(void *argument)
+{
+    struct racer *racer = argument;
     pthread_barrier_wait(&both);
-    outcomes[0] = write_to(mine, 100, "0123456789", 10);
+    racer->outcome = racer->call();
     return NULL;
 }
 
-static void *punch(void *unused)
+static void at_once(int (*one)(void), int (*other)(void))
 {
-    (void)unused;
-    pthread_barrier_wait(&both);
-    outcomes[1] = dfs_punch(dfs, theirs, 0, 100);
-    return NULL;
-}
-
-static void *move_one(void *unused)
-{
-    (void)unused;
-    pthread_barrier_wait(&both);
-    outcomes[0] = dfs_move(dfs, NULL, "one", theirs, "one", NULL);
-    return NULL;
-}
-
-static void *move_other(void *unused)
-{
-    (void)unused;
-    pthread_barrier_wait(&both);
-    outcomes[1] = dfs_move(dfs, NULL, "other", mine, "other", NULL);
-    return NULL;
-}
-
-static void at_once(void *(*one)(void *), void *(*other)(void *))
-{
+    struct racer racers[] = {{.call = one}, {.call = other}};
     pthread_t threads[2];
-    pthread_create(&threads[0], NULL, one, NULL);
-    pthread_create(&threads[1], NULL, other, NULL);
-    pthread_join(threads[0], NULL);
-    pthread_join(threads[1], NULL);
+    for (int at = 0; at < 2; at++)
+        pthread_create(&threads[at], NULL, race, &racers[at]);
+    for (int at = 0; at < 2; at++) {
+        pthread_join(threads[at], NULL);
+        outcomes[at] = racers[at].outcome;
+    }
 }
 
 static void races(void)
@@ -367,7 +354,7 @@ static void races(void)
     daos_size_t size;
     pthread_barrier_init(&both, NULL, 2);
     /* What is appended beside a punch up to the end stays. */
-    IS(dfs_open(dfs, NULL, "log", S_IFREG | 0644, O_RDWR | O_CREAT, 0, 0, NULL, &mine), 0);
+    mine = open_file("log");
     IS(dfs_dup(dfs, mine, O_RDWR, &theirs), 0);
     for (int round = 0; round < 300; round++) {
         IS(dfs_punch(dfs, mine, 0, DFS_MAX_FSIZE), 0);
@@ -382,8 +369,8 @@ static void races(void)
     /* Of two directories that are moved into each other one is. */
     IS(dfs_mkdir(dfs, NULL, "one", 0755, 0), 0);
     IS(dfs_mkdir(dfs, NULL, "other", 0755, 0), 0);
-    mine = directory_at("/one");
-    theirs = directory_at("/other");
+    mine = look_up("/one");
+    theirs = look_up("/other");
     for (int round = 0; round < 50; round++) {
         at_once(move_one, move_other);
         IS((outcomes[0] == 0) + (outcomes[1] == 0), 1);
@@ -399,19 +386,19 @@ static void races(void)
 
 int main(int argc, char **argv)
 {
-    daos_handle_t pool, container;
+    daos_handle_t container;
     daos_pool_info_t info = {0};
-    dfs_obj_t *file, *directory, *gone;
+    dfs_obj_t *directory, *gone;
     dfs_t *unmounted;
 
     if (argc != 2)
         return 2;
-    IS(daos_init(), 0);
-    IS(daos_pool_connect(argv[1], NULL, DAOS_PC_RW, &pool, &info, NULL), 0);
+    daos_handle_t pool = begin(argv[1]);
+    IS(daos_pool_query(pool, NULL, &info, NULL, NULL), 0);
     IS(dfs_cont_create_with_label(pool, "edges", NULL, NULL, &container, &dfs), 0);
     IS(dfs_mount(pool, container, O_RDWR, &unmounted), 0);
     IS(dfs_umount(unmounted), 0);
-    IS(dfs_open(dfs, NULL, "f", S_IFREG | 0644, O_RDWR | O_CREAT, 0, 0, NULL, &file), 0);
+    dfs_obj_t *file = open_file("f");
     IS(dfs_open(dfs, NULL, "d", S_IFDIR | 0755, O_RDWR | O_CREAT, 0, 0, NULL, &directory), 0);
     IS(dfs_dup(dfs, file, O_RDWR, &gone), 0);
     IS(dfs_release(gone), 0);

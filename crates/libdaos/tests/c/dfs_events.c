@@ -7,10 +7,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <daos.h>
 #include <daos_fs.h>
 
-#include "expect.h"
+#include "fixtures.h"
 
 static daos_handle_t queue;
 static daos_event_t event;
@@ -37,8 +36,7 @@ static void files(dfs_t *dfs, dfs_t *read_only, dfs_obj_t *directory)
     dfs_obj_t *reader, *writer, *seen;
     char bytes[4] = "text";
     daos_size_t size = 7;
-    d_iov_t vector = {bytes, sizeof(bytes), sizeof(bytes)};
-    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
+    d_sg_list_t *list = LIST(bytes, sizeof(bytes));
     daos_range_t range = {.rg_idx = 0, .rg_len = 4};
     dfs_iod_t all = {.iod_nr = 1, .iod_rgs = &range}, none = {.iod_nr = 0};
 
@@ -47,41 +45,41 @@ static void files(dfs_t *dfs, dfs_t *read_only, dfs_obj_t *directory)
     IS(dfs_lookup(read_only, "/f", O_RDONLY, &seen, NULL, NULL), 0);
     IS(daos_event_init(&event, queue, NULL), 0);
 
-    REFUSED(dfs_read(NULL, reader, &list, 0, &size, &event), EINVAL);
-    REFUSED(dfs_read(dfs, NULL, &list, 0, &size, &event), EINVAL);
-    REFUSED(dfs_read(dfs, directory, &list, 0, &size, &event), EINVAL);
+    REFUSED(dfs_read(NULL, reader, list, 0, &size, &event), EINVAL);
+    REFUSED(dfs_read(dfs, NULL, list, 0, &size, &event), EINVAL);
+    REFUSED(dfs_read(dfs, directory, list, 0, &size, &event), EINVAL);
     REFUSED(dfs_read(dfs, reader, NULL, 0, &size, &event), EINVAL);
-    REFUSED(dfs_read(dfs, reader, &list, 0, NULL, &event), EINVAL);
-    REFUSED(dfs_read(dfs, writer, &list, 0, &size, &event), EPERM);
-    REFUSED(dfs_readx(dfs, writer, &all, &list, &size, &event), EPERM);
-    REFUSED(dfs_readx(dfs, reader, NULL, &list, &size, &event), EINVAL);
-    REFUSED(dfs_readx(dfs, reader, &all, &list, NULL, &event), EINVAL);
-    REFUSED(dfs_write(NULL, writer, &list, 0, &event), EINVAL);
-    REFUSED(dfs_write(dfs, NULL, &list, 0, &event), EINVAL);
-    REFUSED(dfs_write(dfs, directory, &list, 0, &event), EINVAL);
-    REFUSED(dfs_write(dfs, reader, &list, 0, &event), EPERM);
-    REFUSED(dfs_write(read_only, seen, &list, 0, &event), EPERM);
-    REFUSED(dfs_writex(dfs, reader, &all, &list, &event), EPERM);
-    REFUSED(dfs_writex(dfs, writer, NULL, &list, &event), EINVAL);
+    REFUSED(dfs_read(dfs, reader, list, 0, NULL, &event), EINVAL);
+    REFUSED(dfs_read(dfs, writer, list, 0, &size, &event), EPERM);
+    REFUSED(dfs_readx(dfs, writer, &all, list, &size, &event), EPERM);
+    REFUSED(dfs_readx(dfs, reader, NULL, list, &size, &event), EINVAL);
+    REFUSED(dfs_readx(dfs, reader, &all, list, NULL, &event), EINVAL);
+    REFUSED(dfs_write(NULL, writer, list, 0, &event), EINVAL);
+    REFUSED(dfs_write(dfs, NULL, list, 0, &event), EINVAL);
+    REFUSED(dfs_write(dfs, directory, list, 0, &event), EINVAL);
+    REFUSED(dfs_write(dfs, reader, list, 0, &event), EPERM);
+    REFUSED(dfs_write(read_only, seen, list, 0, &event), EPERM);
+    REFUSED(dfs_writex(dfs, reader, &all, list, &event), EPERM);
+    REFUSED(dfs_writex(dfs, writer, NULL, list, &event), EINVAL);
 
     range.rg_len = 3;
-    ENDED(dfs_writex(dfs, writer, &all, &list, &event), EINVAL);
-    ENDED(dfs_readx(dfs, reader, &all, &list, &size, &event), EINVAL);
+    ENDED(dfs_writex(dfs, writer, &all, list, &event), EINVAL);
+    ENDED(dfs_readx(dfs, reader, &all, list, &size, &event), EINVAL);
     range.rg_len = 4;
-    ENDED(dfs_writex(dfs, writer, &all, &list, &event), 0);
-    ENDED(dfs_write(dfs, writer, &list, 4, &event), 0);
+    ENDED(dfs_writex(dfs, writer, &all, list, &event), 0);
+    ENDED(dfs_write(dfs, writer, list, 4, &event), 0);
     ENDED(dfs_write(dfs, writer, NULL, 0, &event), 0);
 
     /* Without ranges nothing is looked at. */
     IS(size, 7);
     IS(dfs_readx(dfs, reader, &none, NULL, &size, NULL), 0);
-    IS(dfs_readx(dfs, reader, &none, &list, &size, NULL), 0);
+    IS(dfs_readx(dfs, reader, &none, list, &size, NULL), 0);
     ENDED(dfs_readx(dfs, reader, &none, NULL, &size, &event), 0);
     IS(size, 7);
     IS(dfs_writex(dfs, writer, &none, NULL, NULL), 0);
-    IS(dfs_writex(dfs, writer, &none, &list, NULL), 0);
+    IS(dfs_writex(dfs, writer, &none, list, NULL), 0);
     ENDED(dfs_writex(dfs, writer, &none, NULL, &event), 0);
-    ENDED(dfs_readx(dfs, reader, &all, &list, &size, &event), 0);
+    ENDED(dfs_readx(dfs, reader, &all, list, &size, &event), 0);
     IS(size, 4);
     IS(dfs_get_size(dfs, reader, &size), 0);
     IS(size, 8);
@@ -94,7 +92,7 @@ static void files(dfs_t *dfs, dfs_t *read_only, dfs_obj_t *directory)
 
 int main(int argc, char **argv)
 {
-    daos_handle_t pool, container;
+    daos_handle_t container;
     dfs_t *dfs, *read_only;
     dfs_obj_t *directory;
 
@@ -102,9 +100,8 @@ int main(int argc, char **argv)
         return 2;
     /* A poll that does not end is a failure, too. */
     alarm(60);
-    IS(daos_init(), 0);
+    daos_handle_t pool = begin(argv[1]);
     IS(daos_eq_create(&queue), 0);
-    IS(daos_pool_connect(argv[1], NULL, DAOS_PC_RW, &pool, NULL, NULL), 0);
     IS(dfs_cont_create_with_label(pool, "files", NULL, NULL, &container, &dfs), 0);
     IS(dfs_mount(pool, container, O_RDONLY, &read_only), 0);
     IS(dfs_open(dfs, NULL, "d", S_IFDIR | 0755, O_CREAT | O_RDWR, 0, 0, NULL, &directory), 0);
@@ -114,8 +111,6 @@ int main(int argc, char **argv)
     IS(dfs_umount(dfs), 0);
     IS(daos_cont_close(container, NULL), 0);
     IS(daos_cont_destroy(pool, "files", 0, NULL), 0);
-    IS(daos_pool_disconnect(pool, NULL), 0);
     IS(daos_eq_destroy(queue, 0), 0);
-    IS(daos_fini(), 0);
-    return failures != 0;
+    return end(pool);
 }

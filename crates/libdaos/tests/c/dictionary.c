@@ -2,12 +2,7 @@
  *
  *   dictionary POOL
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include <daos.h>
-
-#include "expect.h"
+#include "fixtures.h"
 
 /* Operations that are under way at once in bput and bget, of pydaos. */
 enum { IN_FLIGHT = 16, LONGEST = 64, MOST = 32 };
@@ -112,10 +107,7 @@ static int iterate(daos_handle_t map, int is_printed)
     int count = 0, at;
     while (!daos_anchor_is_eof(&anchor)) {
         uint32_t number = 4, one, end = 0;
-        d_iov_t vector;
-        d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
-        d_iov_set(&vector, bytes, sizeof(bytes));
-        IS(daos_kv_list(map, DAOS_TX_NONE, &number, described, &list, &anchor, NULL), 0);
+        IS(daos_kv_list(map, DAOS_TX_NONE, &number, described, LIST(bytes, sizeof(bytes)), &anchor, NULL), 0);
         for (one = 0; one < number; end += (uint32_t)described[one++].kd_key_len, count++) {
             snprintf(names[count], LONGEST, "%.*s", (int)described[one].kd_key_len, bytes + end);
             keys[count] = names[count];
@@ -175,14 +167,13 @@ int main(int argc, char **argv)
     struct record more[] = {{.key = "Madrid", .value = "Santiago-Bernabéu"}, {.key = "Manchester", .value = "Old Trafford"}};
     struct record first[] = {{.key = "Barcelona", .value = "Camp Nou"}, {.key = "London", .value = "Wembley"}};
     static struct record all[MOST];
-    daos_handle_t pool, dd, copies, again;
+    daos_handle_t dd, copies, again;
     int count;
     if (argc != 2)
         return 2;
-    IS(daos_init(), 0);
-    IS(daos_pool_connect(argv[1], NULL, DAOS_PC_RW, &pool, NULL, NULL), 0);
+    daos_handle_t pool = begin(argv[1]);
     IS(daos_cont_create_with_label(pool, "neo", &given, NULL, NULL), 0);
-    IS(daos_cont_open(pool, "neo", DAOS_COO_RW, &neo, NULL, NULL), 0);
+    neo = open_container(pool, "neo");
     open_root();
     IS(dict("stadium", OC_UNKNOWN, &dd), 0);
     bulk(dd, first, 2, 1);
@@ -224,7 +215,5 @@ int main(int argc, char **argv)
     IS(daos_kv_close(dd, NULL), 0);
     IS(daos_kv_close(root, NULL), 0);
     IS(daos_cont_close(neo, NULL), 0);
-    IS(daos_pool_disconnect(pool, NULL), 0);
-    IS(daos_fini(), 0);
-    return failures != 0;
+    return end(pool);
 }

@@ -4,57 +4,35 @@
  */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <daos.h>
 #include <daos_fs.h>
 #include <daos_fs_sys.h>
 #include <daos_mgmt.h>
 #include <daos_pipeline.h>
 #include <daos_uns.h>
 
-#include "expect.h"
+#include "fixtures.h"
 
-
-static daos_key_t key(char *text)
-{
-    daos_key_t key;
-    d_iov_set(&key, text, strlen(text));
-    return key;
-}
-
-static int fetch(daos_handle_t object, char *akey, daos_iod_type_t type, daos_recx_t *ranges, unsigned int count,
+static int fetch(daos_handle_t object, const char *akey, daos_iod_type_t type, daos_recx_t *ranges, unsigned int count,
                  char *buffer, size_t room, daos_size_t *size)
 {
-    daos_key_t dkey = key("d");
-    daos_iod_t iod = {.iod_name = key(akey), .iod_type = type, .iod_size = DAOS_REC_ANY, .iod_nr = count, .iod_recxs = ranges};
-    d_iov_t vector;
-    d_iov_set(&vector, buffer, room);
-    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
-    int rc = daos_obj_fetch(object, DAOS_TX_NONE, 0, &dkey, 1, &iod, buffer == NULL ? NULL : &list, NULL, NULL);
+    daos_iod_t iod = {.iod_name = *KEY(akey), .iod_type = type, .iod_size = DAOS_REC_ANY, .iod_nr = count, .iod_recxs = ranges};
+    d_sg_list_t *list = buffer == NULL ? NULL : LIST(buffer, room);
+    int rc = daos_obj_fetch(object, DAOS_TX_NONE, 0, KEY("d"), 1, &iod, list, NULL, NULL);
     *size = iod.iod_size;
     return rc;
 }
 
-static int update(daos_handle_t object, char *akey, daos_iod_type_t type, daos_size_t size, daos_recx_t *range, char *bytes,
-                  size_t length)
+static int update(daos_handle_t object, const char *akey, daos_iod_type_t type, daos_size_t size, daos_recx_t *range,
+                  const char *bytes, size_t length)
 {
-    daos_key_t dkey = key("d");
-    daos_iod_t iod = {.iod_name = key(akey), .iod_type = type, .iod_size = size, .iod_nr = 1, .iod_recxs = range};
-    d_iov_t vector;
-    d_iov_set(&vector, bytes, length);
-    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
-    return daos_obj_update(object, DAOS_TX_NONE, 0, &dkey, 1, &iod, &list, NULL);
+    daos_iod_t iod = {.iod_name = *KEY(akey), .iod_type = type, .iod_size = size, .iod_nr = 1, .iod_recxs = range};
+    return daos_obj_update(object, DAOS_TX_NONE, 0, KEY("d"), 1, &iod, LIST(bytes, length), NULL);
 }
 
 static void records(daos_handle_t container)
 {
-    daos_obj_id_t id = {.lo = 1};
-    daos_handle_t object;
-    IS(daos_obj_generate_oid(container, &id, DAOS_OT_MULTI_HASHED, OC_S1, 0, 0), 0);
-    IS(daos_obj_open(container, id, DAOS_OO_RW, &object, NULL), 0);
+    daos_handle_t object = open_object(container, 1, DAOS_OT_MULTI_HASHED);
     daos_recx_t ten = {.rx_idx = 0, .rx_nr = 10}, far = {.rx_idx = 1ULL << 40, .rx_nr = 1};
     IS(update(object, "r", DAOS_IOD_ARRAY, 1, &ten, "0123456789", 10), 0);
 
@@ -90,10 +68,9 @@ static void records(daos_handle_t container)
     IS(memcmp(buffer, "01234567", 8), 0);
 
     /* Where the records were punched with their key there may be some of another size. */
-    daos_key_t dkey = key("d"), akey = key("s");
     daos_recx_t two = {.rx_idx = 0, .rx_nr = 2};
     IS(update(object, "s", DAOS_IOD_ARRAY, 4, &two, "aaaabbbb", 8), -DER_REC_SIZE);
-    IS(daos_obj_punch_akeys(object, DAOS_TX_NONE, 0, &dkey, 1, &akey, NULL), 0);
+    IS(daos_obj_punch_akeys(object, DAOS_TX_NONE, 0, KEY("d"), 1, KEY("s"), NULL), 0);
     IS(update(object, "s", DAOS_IOD_ARRAY, 4, &two, "aaaabbbb", 8), 0);
     IS(fetch(object, "s", DAOS_IOD_ARRAY, &two, 1, buffer, sizeof buffer, &size), 0);
     IS(size, 4);
@@ -105,53 +82,40 @@ static void records(daos_handle_t container)
 
 static void lengths(daos_handle_t container)
 {
-    daos_obj_id_t id = {.lo = 2}, own = {.hi = 0x09010001ffffffff, .lo = UINT64_MAX}, array_id = {.lo = 3};
-    daos_handle_t map, array;
-    IS(daos_obj_generate_oid(container, &id, DAOS_OT_KV_HASHED, OC_S1, 0, 0), 0);
-    IS(daos_kv_open(container, id, DAOS_OO_RW, &map, NULL), 0);
+    daos_obj_id_t id = {.lo = 2}, own = {.hi = 0x09010001ffffffff, .lo = UINT64_MAX};
+    daos_handle_t map = open_map(container, 2), array;
     IS(daos_kv_put(map, DAOS_TX_NONE, 0, "key", UINT64_MAX, "value", NULL), -DER_INVAL);
     IS(daos_kv_put(map, DAOS_TX_NONE, 0, "key", 5, NULL, NULL), -DER_INVAL);
     IS(daos_kv_open(container, own, DAOS_OO_RW, &array, NULL), -DER_INVAL);
     IS(daos_obj_generate_oid(container, &id, 255, OC_S1, 0, 0), -DER_INVAL);
 
-    IS(daos_obj_generate_oid(container, &array_id, DAOS_OT_ARRAY_BYTE, OC_S1, 0, 0), 0);
-    IS(daos_array_open_with_attr(container, array_id, DAOS_TX_NONE, DAOS_OO_RW, 1, 4096, &array, NULL), 0);
+    array = open_byte_array(container, id_of(container, 3, DAOS_OT_ARRAY_BYTE), 4096);
     char bytes[8] = "12345678";
-    daos_range_t range = {.rg_idx = 0, .rg_len = 8};
-    daos_array_iod_t iod = {.arr_nr = 1, .arr_rgs = &range};
-    d_iov_t vectors[2];
-    d_iov_set(&vectors[0], bytes, 5);
-    d_iov_set(&vectors[1], bytes + 4, 3);
-    d_sg_list_t list = {.sg_nr = 2, .sg_iovs = vectors};
-    IS(daos_array_write(array, DAOS_TX_NONE, &iod, &list, NULL), 0);
+    d_sg_list_t *halves = LISTS(iov_of(bytes, 5), iov_of(bytes + 4, 3));
+    daos_array_iod_t *first = RANGE(0, 8);
+    IS(daos_array_write(array, DAOS_TX_NONE, first, halves, NULL), 0);
 
     /* Of two ranges that are read into the same bytes one is there; one that is not there changes nothing. */
     char same[4] = "----";
-    d_iov_set(&vectors[0], same, 4);
-    d_iov_set(&vectors[1], same, 4);
-    IS(daos_array_read(array, DAOS_TX_NONE, &iod, &list, NULL), 0);
-    IS(iod.arr_nr_read, 8);
+    d_sg_list_t *twice = LISTS(iov_of(same, 4), iov_of(same, 4));
+    IS(daos_array_read(array, DAOS_TX_NONE, first, twice, NULL), 0);
+    IS(first->arr_nr_read, 8);
     IS(memcmp(same, "1234", 4) == 0 || memcmp(same, "5567", 4) == 0, 1);
     memset(same, '-', 4);
     daos_range_t apart[] = {{.rg_idx = 4, .rg_len = 4}, {.rg_idx = 100, .rg_len = 4}};
     daos_array_iod_t both = {.arr_nr = 2, .arr_rgs = apart};
-    IS(daos_array_read(array, DAOS_TX_NONE, &both, &list, NULL), 0);
+    IS(daos_array_read(array, DAOS_TX_NONE, &both, twice, NULL), 0);
     IS(both.arr_nr_read, 4);
     IS(memcmp(same, "5567", 4), 0);
-    d_iov_set(&vectors[0], bytes, 5);
-    d_iov_set(&vectors[1], bytes + 4, 3);
-    iod.arr_nr = UINT64_MAX;
-    IS(daos_array_write(array, DAOS_TX_NONE, &iod, &list, NULL), -DER_INVAL);
+    first->arr_nr = UINT64_MAX;
+    IS(daos_array_write(array, DAOS_TX_NONE, first, halves, NULL), -DER_INVAL);
 
     /* A range that ends beyond all numbers. */
-    iod.arr_nr = 1;
-    range.rg_idx = UINT64_MAX - 5;
-    IS(daos_array_write(array, DAOS_TX_NONE, &iod, &list, NULL), -DER_INVAL);
-    list.sg_nr = 1;
-    d_iov_set(&vectors[0], bytes, 8);
-    IS(daos_array_write(array, DAOS_TX_NONE, &iod, &list, NULL), -DER_INVAL);
-    IS(daos_array_read(array, DAOS_TX_NONE, &iod, &list, NULL), -DER_INVAL);
-    IS(daos_array_punch(array, DAOS_TX_NONE, &iod, NULL), -DER_INVAL);
+    daos_array_iod_t *beyond = RANGE(UINT64_MAX - 5, 8);
+    IS(daos_array_write(array, DAOS_TX_NONE, beyond, halves, NULL), -DER_INVAL);
+    IS(daos_array_write(array, DAOS_TX_NONE, beyond, LIST(bytes, 8), NULL), -DER_INVAL);
+    IS(daos_array_read(array, DAOS_TX_NONE, beyond, LIST(bytes, 8), NULL), -DER_INVAL);
+    IS(daos_array_punch(array, DAOS_TX_NONE, beyond, NULL), -DER_INVAL);
     IS(daos_array_close(array, NULL), 0);
     IS(daos_obj_close(map, NULL), 0);
 }
@@ -159,72 +123,50 @@ static void lengths(daos_handle_t container)
 /* Anchors are copied by programs: a copy goes on where it was made, also with keys that are longer than an anchor. */
 static void anchors(daos_handle_t container)
 {
-    daos_obj_id_t id = {.lo = 4};
     daos_handle_t map;
-    IS(daos_obj_generate_oid(container, &id, DAOS_OT_KV_LEXICAL, OC_S1, 0, 0), 0);
-    IS(daos_kv_open(container, id, DAOS_OO_RW, &map, NULL), 0);
-    char name[201];
+    IS(daos_kv_open(container, id_of(container, 4, DAOS_OT_KV_LEXICAL), DAOS_OO_RW, &map, NULL), 0);
+    char name[201], names[400];
     for (int number = 0; number < 6; number++) {
         memset(name, 'a' + number, 200);
         name[200] = '\0';
         IS(daos_kv_put(map, DAOS_TX_NONE, 0, name, 1, "x", NULL), 0);
     }
     daos_anchor_t anchor = {0}, copy = {0};
-    for (int page = 0; page < 3; page++) {
-        char names[400];
+    for (int page = 0; page < 4; page++) {
         daos_key_desc_t found[2];
         uint32_t count = 2;
-        d_iov_t vector;
-        d_iov_set(&vector, names, sizeof names);
-        d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
-        IS(daos_kv_list(map, DAOS_TX_NONE, &count, found, &list, &anchor, NULL), 0);
+        /* The last page is the second once more. */
+        daos_anchor_t *from = page == 3 ? &copy : &anchor;
+        IS(daos_kv_list(map, DAOS_TX_NONE, &count, found, LIST(names, sizeof names), from, NULL), 0);
         IS(count, 2);
-        IS(names[0], 'a' + 2 * page);
+        IS(names[0], page == 3 ? 'c' : 'a' + 2 * page);
         if (page == 0)
             copy = anchor;
     }
-    char names[400];
-    daos_key_desc_t found[2];
-    uint32_t count = 2;
-    d_iov_t vector;
-    d_iov_set(&vector, names, sizeof names);
-    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
-    IS(daos_kv_list(map, DAOS_TX_NONE, &count, found, &list, &copy, NULL), 0);
-    IS(names[0], 'c');
     IS(daos_obj_close(map, NULL), 0);
 }
 
 static void put_number(daos_handle_t object, uint64_t dkey, uint64_t akey, uint64_t at, int is_single)
 {
-    daos_key_t key;
+    daos_key_t key = iov_of(&dkey, sizeof dkey);
     daos_recx_t records = {.rx_idx = at, .rx_nr = 1};
-    daos_iod_t iod = {.iod_type = is_single ? DAOS_IOD_SINGLE : DAOS_IOD_ARRAY, .iod_size = 4, .iod_nr = 1,
-                      .iod_recxs = &records};
-    d_iov_t vector;
-    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
-    d_iov_set(&key, &dkey, sizeof dkey);
-    d_iov_set(&iod.iod_name, &akey, sizeof akey);
-    d_iov_set(&vector, "four", 4);
-    IS(daos_obj_update(object, DAOS_TX_NONE, 0, &key, 1, &iod, &list, NULL), 0);
+    daos_iod_t iod = {.iod_name = iov_of(&akey, sizeof akey), .iod_type = is_single ? DAOS_IOD_SINGLE : DAOS_IOD_ARRAY,
+                      .iod_size = 4, .iod_nr = 1, .iod_recxs = &records};
+    IS(daos_obj_update(object, DAOS_TX_NONE, 0, &key, 1, &iod, LIST("four", 4), NULL), 0);
 }
 
 static int query(daos_handle_t object, uint64_t flags, uint64_t *dkey, uint64_t *akey, daos_recx_t *records)
 {
-    daos_key_t keys[2];
-    d_iov_set(&keys[0], dkey, sizeof *dkey);
-    d_iov_set(&keys[1], akey, sizeof *akey);
+    daos_key_t keys[] = {iov_of(dkey, sizeof *dkey), iov_of(akey, sizeof *akey)};
     return daos_obj_query_key(object, DAOS_TX_NONE, flags, &keys[0], &keys[1], records, NULL);
 }
 
 /* Integer keys, those of the highest byte too; of the last distribution key with records; and of an object without any. */
 static void highest_and_lowest(daos_handle_t container)
 {
-    daos_obj_id_t id = {.lo = 5};
-    daos_handle_t object;
+    daos_handle_t object = open_object(container, 5, DAOS_OT_MULTI_UINT64);
     uint64_t dkey = 9, akey = 9;
     daos_recx_t records = {1, 1};
-    IS(daos_obj_generate_oid(container, &id, DAOS_OT_MULTI_UINT64, OC_S1, 0, 0), 0);
-    IS(daos_obj_open(container, id, DAOS_OO_RW, &object, NULL), 0);
     IS(query(object, DAOS_GET_MAX | DAOS_GET_DKEY | DAOS_GET_AKEY | DAOS_GET_RECX, &dkey, &akey, &records), 0);
     IS(dkey == 0 && akey == 0 && records.rx_nr == 0, 1);
     put_number(object, 3, 7, 10, 0);
@@ -300,19 +242,15 @@ static void callbacks(daos_handle_t container)
 }
 
 /* One value or range of cells under a distribution key of an array. */
-static int under(int writes, daos_handle_t object, uint64_t flags, uint64_t number, char *akey, daos_recx_t *range, daos_size_t size,
-                 char *bytes, size_t length, daos_size_t *found)
+static int under(int writes, daos_handle_t object, uint64_t flags, uint64_t number, const char *akey, daos_recx_t *range,
+                 daos_size_t size, const char *bytes, size_t length, daos_size_t *found)
 {
-    daos_key_t dkey;
-    d_iov_set(&dkey, &number, sizeof number);
-    daos_iod_t iod = {.iod_name = key(akey), .iod_type = range == NULL ? DAOS_IOD_SINGLE : DAOS_IOD_ARRAY, .iod_size = size,
+    daos_key_t dkey = iov_of(&number, sizeof number);
+    daos_iod_t iod = {.iod_name = *KEY(akey), .iod_type = range == NULL ? DAOS_IOD_SINGLE : DAOS_IOD_ARRAY, .iod_size = size,
                       .iod_nr = 1, .iod_recxs = range};
-    d_iov_t vector;
-    d_iov_set(&vector, bytes, length);
-    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
     if (writes)
-        return daos_obj_update(object, DAOS_TX_NONE, flags, &dkey, 1, &iod, &list, NULL);
-    int rc = daos_obj_fetch(object, DAOS_TX_NONE, flags, &dkey, 1, &iod, &list, NULL, NULL);
+        return daos_obj_update(object, DAOS_TX_NONE, flags, &dkey, 1, &iod, LIST(bytes, length), NULL);
+    int rc = daos_obj_fetch(object, DAOS_TX_NONE, flags, &dkey, 1, &iod, LIST(bytes, length), NULL, NULL);
     *found = iod.iod_size;
     return rc;
 }
@@ -320,24 +258,18 @@ static int under(int writes, daos_handle_t object, uint64_t flags, uint64_t numb
 /* How large a file is that is not open is told without opening its array: else the chunks of that handle were those that array_keys sees. */
 static void size_of_file(daos_handle_t pool)
 {
-    daos_handle_t container, map, next;
-    daos_obj_id_t id = {.lo = 1};
+    daos_handle_t container;
     dfs_t *dfs;
     dfs_obj_t *file;
     struct stat found;
-    char bytes[4] = "four";
-    d_iov_t vector;
-    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
     IS(dfs_cont_create_with_label(pool, "files", NULL, NULL, &container, &dfs), 0);
     IS(dfs_open(dfs, NULL, "file", S_IFREG | 0644, O_CREAT | O_RDWR, 0, 0, NULL, &file), 0);
-    d_iov_set(&vector, bytes, 4);
-    IS(dfs_write(dfs, file, &list, 0, NULL), 0);
+    IS(dfs_write(dfs, file, LIST("four", 4), 0, NULL), 0);
     IS(dfs_release(file), 0);
-    IS(daos_obj_generate_oid(container, &id, DAOS_OT_KV_HASHED, OC_S1, 0, 0), 0);
-    IS(daos_kv_open(container, id, DAOS_OO_RW, &map, NULL), 0);
+    daos_handle_t map = open_map(container, 1);
     IS(dfs_stat(dfs, NULL, "file", &found), 0);
     IS(found.st_size, 4);
-    IS(daos_kv_open(container, id, DAOS_OO_RW, &next, NULL), 0);
+    daos_handle_t next = open_map(container, 1);
     /* Handles count up, above four bits that say of what kind they are. */
     IS((long)((next.cookie >> 4) - (map.cookie >> 4)), 1);
     IS(daos_kv_close(map, NULL), 0);
@@ -349,10 +281,8 @@ static void size_of_file(daos_handle_t pool)
 /* Arrays seen as objects of two keys: what is there is found, what nobody knows is refused. */
 static void array_keys(daos_handle_t container)
 {
-    daos_obj_id_t id = {.lo = 7};
-    daos_handle_t object, read_only, array;
-    IS(daos_obj_generate_oid(container, &id, DAOS_OT_ARRAY_ATTR, OC_S1, 0, 0), 0);
-    IS(daos_obj_open(container, id, DAOS_OO_RW, &object, NULL), 0);
+    daos_obj_id_t id = id_of(container, 7, DAOS_OT_ARRAY_ATTR);
+    daos_handle_t object = open_object(container, 7, DAOS_OT_ARRAY_ATTR), read_only;
     IS(daos_obj_open(container, id, DAOS_OO_RO, &read_only, NULL), 0);
     char bytes[8] = "--------";
     daos_recx_t two = {.rx_idx = 1, .rx_nr = 2}, beyond = {.rx_idx = 7, .rx_nr = 2};
@@ -376,16 +306,13 @@ static void array_keys(daos_handle_t container)
     daos_key_desc_t found[2];
     daos_anchor_t anchor = {0};
     uint32_t count = 2;
-    d_iov_t vector;
-    d_iov_set(&vector, names, sizeof names);
-    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
-    IS(daos_obj_list_dkey(object, DAOS_TX_NONE, &count, found, &list, &anchor, NULL), 0);
+    IS(daos_obj_list_dkey(object, DAOS_TX_NONE, &count, found, LIST(names, sizeof names), &anchor, NULL), 0);
     IS(count, 1);
     IS(memcmp(names, "\0\0\0\0\0\0\0\0", 8), 0);
 
     /* Chunks are known while someone has the array open. */
     IS(under(1, object, 0, 2, "0", &two, 1, "ab", 2, NULL), -DER_NOSYS);
-    IS(daos_array_open_with_attr(container, id, DAOS_TX_NONE, DAOS_OO_RW, 1, 8, &array, NULL), 0);
+    daos_handle_t array = open_byte_array(container, id, 8);
     IS(under(1, object, DAOS_COND_DKEY_INSERT, 2, "0", &two, 1, "ab", 2, NULL), 0);
     IS(under(1, object, DAOS_COND_DKEY_INSERT, 2, "0", &two, 1, "ab", 2, NULL), -DER_EXIST);
     IS(under(1, object, 0, 2, "0", &two, 2, "abcd", 4, NULL), -DER_REC_SIZE);
@@ -395,41 +322,34 @@ static void array_keys(daos_handle_t container)
     IS(daos_array_get_size(array, DAOS_TX_NONE, &size, NULL), 0);
     IS(size, 11);
     uint64_t number = 0;
-    daos_key_t dkey, akey = key("0");
+    daos_key_t dkey = iov_of(&number, sizeof number);
     daos_recx_t last = {0};
-    d_iov_set(&dkey, &number, sizeof number);
-    IS(daos_obj_query_key(object, DAOS_TX_NONE, DAOS_GET_MAX | DAOS_GET_DKEY | DAOS_GET_RECX, &dkey, &akey, &last, NULL), 0);
+    IS(daos_obj_query_key(object, DAOS_TX_NONE, DAOS_GET_MAX | DAOS_GET_DKEY | DAOS_GET_RECX, &dkey, KEY("0"), &last, NULL), 0);
     IS(number == 2 && last.rx_idx == 1 && last.rx_nr == 2, 1);
     IS(under(1, object, 0, 2, "0", &two, 0, NULL, 0, NULL), 0);
     IS(daos_array_get_size(array, DAOS_TX_NONE, &size, NULL), 0);
     IS(size, 0);
-    daos_key_t seven = {.iov_buf = bytes, .iov_buf_len = 7, .iov_len = 7};
+    daos_key_t seven = iov_of(bytes, 7);
     IS(daos_obj_punch_dkeys(object, DAOS_TX_NONE, 0, 1, &seven, NULL), -DER_INVAL);
 
     /* A transaction that writes to the end of an array and sets that size keeps what it wrote. */
     daos_handle_t transaction;
-    daos_range_t range = {.rg_idx = 2, .rg_len = 4};
-    daos_array_iod_t iod = {.arr_nr = 1, .arr_rgs = &range};
-    d_iov_set(&vector, "four", 4);
     IS(daos_tx_open(container, &transaction, 0, NULL), 0);
-    IS(daos_array_write(array, transaction, &iod, &list, NULL), 0);
+    IS(daos_array_write(array, transaction, RANGE(2, 4), LIST("four", 4), NULL), 0);
     IS(daos_array_set_size(array, transaction, 6, NULL), 0);
     IS(daos_tx_commit(transaction, NULL), 0);
     IS(daos_tx_close(transaction, NULL), 0);
     memset(bytes, '-', 8);
-    range = (daos_range_t){.rg_idx = 0, .rg_len = 8};
-    d_iov_set(&vector, bytes, 8);
-    IS(daos_array_read(array, DAOS_TX_NONE, &iod, &list, NULL), 0);
+    IS(daos_array_read(array, DAOS_TX_NONE, RANGE(0, 8), LIST(bytes, 8), NULL), 0);
     IS(memcmp(bytes, "--four--", 8), 0);
 
     /* Of an array of this type the chunks are those of its opener, whatever another created it with. */
-    daos_obj_id_t created = {.lo = 78};
-    daos_handle_t creator, opener, cells;
-    IS(daos_obj_generate_oid(container, &created, DAOS_OT_ARRAY_BYTE, OC_S1, 0, 0), 0);
+    daos_obj_id_t created = id_of(container, 78, DAOS_OT_ARRAY_BYTE);
+    daos_handle_t creator;
     IS(daos_array_create(container, created, DAOS_TX_NONE, 1, 100, &creator, NULL), 0);
     IS(daos_array_close(creator, NULL), 0);
-    IS(daos_array_open_with_attr(container, created, DAOS_TX_NONE, DAOS_OO_RW, 1, 8, &opener, NULL), 0);
-    IS(daos_obj_open(container, created, DAOS_OO_RW, &cells, NULL), 0);
+    daos_handle_t opener = open_byte_array(container, created, 8);
+    daos_handle_t cells = open_object(container, 78, DAOS_OT_ARRAY_BYTE);
     IS(under(1, cells, 0, 2, "0", &two, 1, "ab", 2, NULL), 0);
     IS(daos_array_get_size(opener, DAOS_TX_NONE, &size, NULL), 0);
     IS(size, 8 + 3);
@@ -450,13 +370,10 @@ static void array_keys(daos_handle_t container)
 static void large_transaction(daos_handle_t container)
 {
     static char value[16000];
-    daos_obj_id_t oid = {.lo = 4000};
-    daos_handle_t map, transaction;
+    daos_handle_t map = open_map(container, 4000), transaction;
     daos_size_t size = 0;
     char name[16];
 
-    IS(daos_obj_generate_oid(container, &oid, DAOS_OT_KV_HASHED, OC_S1, 0, 0), 0);
-    IS(daos_kv_open(container, oid, DAOS_OO_RW, &map, NULL), 0);
     IS(daos_kv_put(map, DAOS_TX_NONE, 0, "read", 1, "x", NULL), 0);
     IS(daos_tx_open(container, &transaction, 0, NULL), 0);
     IS(daos_kv_get(map, transaction, 0, "read", &size, NULL, NULL), 0);
@@ -526,31 +443,26 @@ static void labels(void)
 /* Whoever lists the parts of an object side by side finds one, which has all keys. */
 static void parts(daos_handle_t container)
 {
-    daos_obj_id_t id = {.lo = 77};
-    daos_handle_t object;
+    daos_handle_t object = open_object(container, 77, DAOS_OT_MULTI_HASHED);
     uint32_t parts = 0, count = 4;
     daos_anchor_t anchors[2] = {{.da_type = DAOS_ANCHOR_TYPE_EOF}, {.da_type = DAOS_ANCHOR_TYPE_EOF}};
     daos_key_desc_t described[4];
     char names[64];
-    d_iov_t vector;
-    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
-    d_iov_set(&vector, names, sizeof(names));
+    d_sg_list_t *list = LIST(names, sizeof(names));
     IS(DAOS_OBJ_NIL.lo | DAOS_OBJ_NIL.hi, 0);
-    IS(daos_obj_generate_oid(container, &id, DAOS_OT_MULTI_HASHED, OC_S1, 0, 0), 0);
-    IS(daos_obj_open(container, id, DAOS_OO_RW, &object, NULL), 0);
     IS(update(object, "a", DAOS_IOD_SINGLE, 1, NULL, "v", 1), 0);
     IS(daos_obj_anchor_split(object, NULL, NULL), -DER_INVAL);
     IS(daos_obj_anchor_split(object, &parts, NULL), 0);
     IS(parts, 1);
     IS(daos_obj_anchor_split(object, &parts, anchors), 0);
-    IS(daos_obj_list_dkey(object, DAOS_TX_NONE, &count, described, &list, anchors, NULL), 0);
+    IS(daos_obj_list_dkey(object, DAOS_TX_NONE, &count, described, list, anchors, NULL), 0);
     IS(count, 1);
     parts = 2;
     IS(daos_obj_anchor_split(object, &parts, anchors), -DER_INVAL);
     IS(daos_obj_anchor_set(object, 1, &anchors[1]), -DER_INVAL);
     IS(daos_obj_anchor_set(object, 0, &anchors[1]), 0);
     count = 4;
-    IS(daos_obj_list_dkey(object, DAOS_TX_NONE, &count, described, &list, &anchors[1], NULL), 0);
+    IS(daos_obj_list_dkey(object, DAOS_TX_NONE, &count, described, list, &anchors[1], NULL), 0);
     IS(count, 1);
     IS(daos_obj_close(object, NULL), 0);
     IS(daos_obj_anchor_set(object, 0, anchors), -DER_NO_HDL);
@@ -585,11 +497,10 @@ static void missing(daos_handle_t container)
 
 int main(int argc, char **argv)
 {
-    daos_handle_t pool, second, container, other;
+    daos_handle_t second, container, other;
     if (argc != 2)
         return 2;
-    IS(daos_init(), 0);
-    IS(daos_pool_connect(argv[1], NULL, DAOS_PC_RW, &pool, NULL, NULL), 0);
+    daos_handle_t pool = begin(argv[1]);
     IS(daos_pool_connect(argv[1], NULL, DAOS_PC_RW, &second, NULL, NULL), 0);
     IS(daos_cont_create_with_label(pool, "edges", NULL, NULL, NULL), 0);
 
@@ -616,7 +527,5 @@ int main(int argc, char **argv)
     IS(daos_cont_close(container, NULL), 0);
     IS(daos_cont_destroy(second, "edges", 0, NULL), 0);
     IS(daos_pool_disconnect(second, NULL), 0);
-    IS(daos_pool_disconnect(pool, NULL), 0);
-    IS(daos_fini(), 0);
-    return failures != 0;
+    return end(pool);
 }

@@ -5,14 +5,12 @@
 #define _XOPEN_SOURCE 700
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <daos.h>
 #include <daos_fs.h>
 
-#include "expect.h"
+#include "fixtures.h"
 
 static daos_handle_t map, queue;
 static daos_event_t event;
@@ -132,9 +130,6 @@ static void drained(void)
 
 int main(int argc, char **argv)
 {
-    daos_handle_t pool, container;
-    daos_obj_id_t id = {.lo = 1};
-
     if (argc != 2)
         return 2;
     /* A poll that does not end is a failure, too. */
@@ -145,12 +140,8 @@ int main(int argc, char **argv)
     IS(daos_eq_destroy(queue, 0), 0);
     IS(dfs_fini(), 0);
     uninitialised();
-    IS(daos_init(), 0);
-    IS(daos_pool_connect(argv[1], NULL, DAOS_PC_RW, &pool, NULL, NULL), 0);
-    IS(daos_cont_create_with_label(pool, "events", NULL, NULL, NULL), 0);
-    IS(daos_cont_open(pool, "events", DAOS_COO_RW, &container, NULL, NULL), 0);
-    IS(daos_obj_generate_oid(container, &id, DAOS_OT_KV_HASHED, OC_S1, 0, 0), 0);
-    IS(daos_kv_open(container, id, DAOS_OO_RW, &map, NULL), 0);
+    daos_handle_t pool = begin(argv[1]), container = new_container(pool, "events");
+    map = open_map(container, 1);
     IS(daos_eq_create(&queue), 0);
     unwritten();
     drained();
@@ -159,8 +150,7 @@ int main(int argc, char **argv)
     IS(daos_kv_close(map, NULL), 0);
     IS(daos_cont_close(container, NULL), 0);
     IS(daos_cont_destroy(pool, "events", 0, NULL), 0);
-    IS(daos_pool_disconnect(pool, NULL), 0);
-    IS(daos_fini(), 0);
+    end(pool);
     uninitialised();
     return failures != 0;
 }

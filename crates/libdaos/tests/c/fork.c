@@ -4,29 +4,18 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <daos.h>
 #include <daos_fs.h>
 
-#include "expect.h"
+#include "fixtures.h"
 
 static struct {
     daos_handle_t pool, container, kv, array, transaction, queue;
     dfs_t *dfs;
     dfs_obj_t *file;
 } open_things;
-
-static daos_obj_id_t id_of(daos_handle_t container, uint64_t number, enum daos_otype_t type)
-{
-    daos_obj_id_t id = {.lo = number};
-    IS(daos_obj_generate_oid(container, &id, type, OC_S1, 0, 0), 0);
-    return id;
-}
 
 static int put(daos_handle_t kv, const char *key, const char *value)
 {
@@ -40,15 +29,15 @@ static int holds(daos_handle_t kv, const char *key, const char *value)
     return daos_kv_get(kv, DAOS_TX_NONE, 0, key, &size, found, NULL) == 0 && strcmp(found, value) == 0;
 }
 
-static int cells(int writes, daos_handle_t array, uint64_t first, char *bytes, size_t length)
+static int cells(int writes, daos_handle_t array, uint64_t first, const char *bytes, size_t length)
 {
-    daos_range_t range = {.rg_idx = first, .rg_len = length};
-    daos_array_iod_t iod = {.arr_nr = 1, .arr_rgs = &range};
-    d_iov_t vector;
-    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
-    d_iov_set(&vector, bytes, length);
-    return writes ? daos_array_write(array, DAOS_TX_NONE, &iod, &list, NULL)
-                  : daos_array_read(array, DAOS_TX_NONE, &iod, &list, NULL);
+    return writes ? daos_array_write(array, DAOS_TX_NONE, RANGE(first, length), LIST(bytes, length), NULL)
+                  : daos_array_read(array, DAOS_TX_NONE, RANGE(first, length), LIST(bytes, length), NULL);
+}
+
+static daos_handle_t open_cells(daos_handle_t container)
+{
+    return open_byte_array(container, id_of(container, 2, DAOS_OT_ARRAY_BYTE), 4096);
 }
 
 /* The handles of the parent are none of the child's, which harms nothing of the parent's by trying. */
@@ -76,7 +65,7 @@ static void refused(void)
 /* What a child does: the parent's handles are refused, what it opens itself is there. */
 static int child(const char *label, const char *name, int does_reinit)
 {
-    daos_handle_t pool, container, kv, array;
+    daos_handle_t pool;
     char bytes[4] = "";
     daos_event_t event;
     bool complete = false;
@@ -86,12 +75,9 @@ static int child(const char *label, const char *name, int does_reinit)
     refused();
     IS(daos_pool_connect(label, NULL, DAOS_PC_RW, &pool, NULL, NULL), 0);
     /* Only of its own process it is known whether a container is open. */
-    IS(daos_cont_open(pool, "fork", DAOS_COO_RW, &container, NULL, NULL), 0);
+    daos_handle_t container = open_container(pool, "fork");
     IS(container.cookie == open_things.container.cookie, 0);
-    IS(daos_kv_open(container, id_of(container, 1, DAOS_OT_KV_HASHED), DAOS_OO_RW, &kv, NULL), 0);
-    IS(daos_array_open_with_attr(container, id_of(container, 2, DAOS_OT_ARRAY_BYTE), DAOS_TX_NONE, DAOS_OO_RW, 1, 4096, &array,
-                                 NULL),
-       0);
+    daos_handle_t kv = open_map(container, 1), array = open_cells(container);
     IS(holds(kv, "parent", "wrote"), 1);
     IS(cells(0, array, 0, bytes, 4), 0);
     IS(memcmp(bytes, "four", 4), 0);
@@ -104,9 +90,7 @@ static int child(const char *label, const char *name, int does_reinit)
     IS(daos_array_close(array, NULL), 0);
     IS(daos_kv_close(kv, NULL), 0);
     IS(daos_cont_close(container, NULL), 0);
-    IS(daos_pool_disconnect(pool, NULL), 0);
-    IS(daos_fini(), 0);
-    return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return end(pool);
 }
 
 static pid_t forked(const char *label, const char *name, int does_reinit)
@@ -133,14 +117,10 @@ int main(int argc, char **argv)
     int rc;
     if (argc != 2)
         return 2;
-    IS(daos_init(), 0);
-    IS(daos_pool_connect(argv[1], NULL, DAOS_PC_RW, &open_things.pool, NULL, NULL), 0);
-    IS(daos_cont_create_with_label(open_things.pool, "fork", NULL, NULL, NULL), 0);
-    IS(daos_cont_open(open_things.pool, "fork", DAOS_COO_RW, &open_things.container, NULL, NULL), 0);
-    IS(daos_kv_open(open_things.container, id_of(open_things.container, 1, DAOS_OT_KV_HASHED), DAOS_OO_RW, &open_things.kv, NULL), 0);
-    IS(daos_array_open_with_attr(open_things.container, id_of(open_things.container, 2, DAOS_OT_ARRAY_BYTE), DAOS_TX_NONE, DAOS_OO_RW, 1,
-                                 4096, &open_things.array, NULL),
-       0);
+    open_things.pool = begin(argv[1]);
+    open_things.container = new_container(open_things.pool, "fork");
+    open_things.kv = open_map(open_things.container, 1);
+    open_things.array = open_cells(open_things.container);
     IS(daos_eq_create(&open_things.queue), 0);
     IS(dfs_cont_create_with_label(open_things.pool, "files", NULL, NULL, &files, &open_things.dfs), 0);
     IS(dfs_open(open_things.dfs, NULL, "f", S_IFREG | 0644, O_RDWR | O_CREAT, 0, 0, NULL, &open_things.file), 0);
@@ -177,7 +157,5 @@ int main(int argc, char **argv)
     IS(daos_kv_close(open_things.kv, NULL), 0);
     IS(daos_cont_close(open_things.container, NULL), 0);
     IS(daos_cont_destroy(open_things.pool, "fork", 0, NULL), 0);
-    IS(daos_pool_disconnect(open_things.pool, NULL), 0);
-    IS(daos_fini(), 0);
-    return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return end(open_things.pool);
 }

@@ -8,13 +8,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/resource.h>
 
-#include <daos.h>
 #include <daos_fs.h>
 
-#include "expect.h"
+#include "fixtures.h"
 
 enum { LIMIT = 32 << 10 };
 
@@ -46,14 +44,8 @@ static char value_of(daos_handle_t map, const char *name)
 
 static void keys(daos_handle_t pool)
 {
-    daos_handle_t first, second, map, same;
-    daos_obj_id_t id = {.lo = 1};
-    IS(daos_cont_create_with_label(pool, "keys", NULL, NULL, NULL), 0);
-    IS(daos_cont_open(pool, "keys", DAOS_COO_RW, &first, NULL, NULL), 0);
-    IS(daos_cont_open(pool, "keys", DAOS_COO_RW, &second, NULL, NULL), 0);
-    IS(daos_obj_generate_oid(first, &id, DAOS_OT_KV_HASHED, OC_S1, 0, 0), 0);
-    IS(daos_kv_open(first, id, DAOS_OO_RW, &map, NULL), 0);
-    IS(daos_kv_open(second, id, DAOS_OO_RW, &same, NULL), 0);
+    daos_handle_t first = new_container(pool, "keys"), second = open_container(pool, "keys");
+    daos_handle_t map = open_map(first, 1), same = open_map(second, 1);
     IS(daos_kv_put(map, DAOS_TX_NONE, 0, "old", 1, "o", NULL), 0);
     lengthen(map);
 
@@ -81,9 +73,7 @@ static void files(daos_handle_t pool)
     dfs_t *dfs;
     dfs_obj_t *old, *new;
     char bytes[4] = "text", found[8] = {0};
-    d_iov_t vector = {bytes, sizeof(bytes), sizeof(bytes)};
-    d_iov_t target = {found, sizeof(found), sizeof(found)};
-    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector}, into = {.sg_nr = 1, .sg_iovs = &target};
+    d_sg_list_t *list = LIST(bytes, sizeof(bytes)), *into = LIST(found, sizeof(found));
     daos_size_t size;
     struct stat about;
     char name[16];
@@ -91,23 +81,23 @@ static void files(daos_handle_t pool)
     IS(dfs_cont_create_with_label(pool, "files", NULL, NULL, &container, &dfs), 0);
     IS(dfs_open(dfs, NULL, "old", S_IFREG | 0644, O_CREAT | O_RDWR, 0, 0, NULL, &old), 0);
     IS(dfs_open(dfs, NULL, "new", S_IFREG | 0644, O_CREAT | O_RDWR, 0, 0, NULL, &new), 0);
-    IS(dfs_write(dfs, old, &list, 0, NULL), 0);
+    IS(dfs_write(dfs, old, list, 0, NULL), 0);
     for (int number = 0; number < 200; number++) {
         snprintf(name, sizeof(name), "filler%d", number);
         IS(dfs_mkdir(dfs, NULL, name, 0755, 0), 0);
     }
 
     limit_files(LIMIT);
-    IS(dfs_write(dfs, new, &list, 0, NULL), ENOSPC);
-    IS(dfs_read(dfs, old, &into, 0, &size, NULL), 0);
+    IS(dfs_write(dfs, new, list, 0, NULL), ENOSPC);
+    IS(dfs_read(dfs, old, into, 0, &size, NULL), 0);
     IS(size, 4);
     IS(dfs_stat(dfs, NULL, "old", &about), 0);
     limit_files(RLIM_INFINITY);
 
     IS(dfs_stat(dfs, NULL, "new", &about), 0);
     IS(about.st_size, 0);
-    IS(dfs_write(dfs, new, &list, 4, NULL), 0);
-    IS(dfs_read(dfs, new, &into, 0, &size, NULL), 0);
+    IS(dfs_write(dfs, new, list, 4, NULL), 0);
+    IS(dfs_read(dfs, new, into, 0, &size, NULL), 0);
     IS(size, 8);
     IS(memcmp(found, "\0\0\0\0text", 8), 0);
 
@@ -123,12 +113,8 @@ int main(int count, char **words)
         return 2;
     /* A write beyond the limit fails instead of ending the process. */
     signal(SIGXFSZ, SIG_IGN);
-    daos_handle_t pool;
-    IS(daos_init(), 0);
-    IS(daos_pool_connect(words[1], NULL, DAOS_PC_RW, &pool, NULL, NULL), 0);
+    daos_handle_t pool = begin(words[1]);
     keys(pool);
     files(pool);
-    IS(daos_pool_disconnect(pool, NULL), 0);
-    IS(daos_fini(), 0);
-    return failures != 0;
+    return end(pool);
 }

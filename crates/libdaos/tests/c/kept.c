@@ -2,14 +2,9 @@
  *
  *   kept POOL
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <daos.h>
 #include <gurt/common.h>
 
-#include "expect.h"
+#include "fixtures.h"
 
 #define VALUE(list, type) ((long)daos_prop_entry_get(list, type)->dpe_val)
 #define TEXT(list, type) daos_prop_entry_get(list, type)->dpe_str
@@ -80,9 +75,7 @@ static void attributes(daos_handle_t pool)
     size_t sizes[] = {3, 4}, room[] = {sizeof(one), sizeof(two)}, size = 0;
     char long_name[600];
     const char *too_long[] = {long_name};
-    daos_handle_t container;
-    IS(daos_cont_create_with_label(pool, "attributes", NULL, NULL, NULL), 0);
-    IS(daos_cont_open(pool, "attributes", DAOS_COO_RW, &container, NULL, NULL), 0);
+    daos_handle_t container = new_container(pool, "attributes");
     IS(daos_cont_list_attr(container, NULL, &size, NULL), 0);
     IS(size, 0);
     IS(daos_cont_set_attr(container, 2, names, values, sizes, NULL), 0);
@@ -149,11 +142,9 @@ static void attributes_of_pool(daos_handle_t pool, const char *label)
 
 int main(int argc, char **argv)
 {
-    daos_handle_t pool;
     if (argc != 2)
         return 2;
-    IS(daos_init(), 0);
-    IS(daos_pool_connect(argv[1], NULL, DAOS_PC_RW, &pool, NULL, NULL), 0);
+    daos_handle_t pool = begin(argv[1]);
     lists(pool);
     attributes(pool);
     attributes_of_pool(pool, argv[1]);
@@ -162,7 +153,5 @@ int main(int argc, char **argv)
     d_rank_list_free(ranks);
     d_rank_list_free(NULL);
     IS(daos_rank_list_parse("", ":") == NULL && daos_rank_list_parse("one", ":") == NULL, 1);
-    IS(daos_pool_disconnect(pool, NULL), 0);
-    IS(daos_fini(), 0);
-    return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return end(pool);
 }

@@ -5,26 +5,16 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <daos.h>
 #include <daos_fs.h>
 
-#include "expect.h"
+#include "fixtures.h"
 
 enum { MOST = 4096, SNAPSHOTS = 7 };
 
 static daos_handle_t pool;
-
-static void begin(const char *label)
-{
-    IS(daos_init(), 0);
-    IS(dfs_init(), 0);
-    IS(daos_pool_connect(label, NULL, DAOS_PC_RW, &pool, NULL, NULL), 0);
-}
 
 static void make_until_killed(int ready)
 {
@@ -52,11 +42,10 @@ static void look(void)
     IS(count > 0, 1);
     for (daos_size_t at = 0; at < count; at++) {
         daos_prop_t *prop = daos_prop_alloc(2);
-        daos_handle_t container;
         dfs_t *dfs;
         prop->dpp_entries[0].dpe_type = DAOS_PROP_CO_LAYOUT_TYPE;
         prop->dpp_entries[1].dpe_type = DAOS_PROP_CO_SNAPSHOT_MAX;
-        IS(daos_cont_open(pool, found[at].pci_label, DAOS_COO_RW, &container, NULL, NULL), 0);
+        daos_handle_t container = open_container(pool, found[at].pci_label);
         IS(daos_cont_query(container, NULL, prop, NULL), 0);
         IS(prop->dpp_entries[0].dpe_val, DAOS_PROP_CO_LAYOUT_POSIX);
         IS(prop->dpp_entries[1].dpe_val, SNAPSHOTS);
@@ -79,7 +68,8 @@ int main(int argc, char **argv)
         IS(pipe(ready), 0);
         pid_t maker = fork();
         if (maker == 0) {
-            begin(argv[1]);
+            pool = begin(argv[1]);
+            IS(dfs_init(), 0);
             make_until_killed(ready[1]);
             _exit(1);
         }
@@ -92,7 +82,8 @@ int main(int argc, char **argv)
         close(ready[1]);
         pid_t looker = fork();
         if (looker == 0) {
-            begin(argv[1]);
+            pool = begin(argv[1]);
+            IS(dfs_init(), 0);
             look();
             _exit(failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
         }

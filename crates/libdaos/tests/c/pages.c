@@ -5,13 +5,10 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <daos.h>
 #include <daos_fs.h>
 
-#include "expect.h"
+#include "fixtures.h"
 
 enum { KEYS = 10, BYTES = 1024 };
 
@@ -26,26 +23,15 @@ static daos_obj_id_t new_id(enum daos_otype_t type, daos_oclass_id_t class)
     return id;
 }
 
-static daos_key_t key_of(const char *text)
-{
-    daos_key_t key;
-    d_iov_set(&key, (void *)(uintptr_t)text, strlen(text));
-    return key;
-}
-
 /* One value or range under a dkey and the akey "akey". */
 static int move(daos_handle_t object, daos_handle_t th, int write, const char *dkey, daos_recx_t *records, void *bytes,
                 daos_size_t size)
 {
-    daos_key_t key = key_of(dkey);
-    d_iov_t vector;
-    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
-    daos_iod_t iod = {.iod_name = key_of("akey"), .iod_nr = 1, .iod_recxs = records};
+    daos_iod_t iod = {.iod_name = *KEY("akey"), .iod_nr = 1, .iod_recxs = records};
     iod.iod_type = records == NULL ? DAOS_IOD_SINGLE : DAOS_IOD_ARRAY;
     iod.iod_size = records == NULL ? size : 1;
-    d_iov_set(&vector, bytes, size);
-    return write ? daos_obj_update(object, th, 0, &key, 1, &iod, &list, NULL)
-                 : daos_obj_fetch(object, th, 0, &key, 1, &iod, &list, NULL, NULL);
+    return write ? daos_obj_update(object, th, 0, KEY(dkey), 1, &iod, LIST(bytes, size), NULL)
+                 : daos_obj_fetch(object, th, 0, KEY(dkey), 1, &iod, LIST(bytes, size), NULL, NULL);
 }
 
 /* How many dkeys an object has, or how many keys a map. */
@@ -54,14 +40,12 @@ static int count_keys(daos_handle_t object, int is_map)
     char bytes[256];
     daos_key_desc_t kds[4];
     daos_anchor_t anchor = {0};
-    d_iov_t vector;
-    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
+    d_sg_list_t *list = LIST(bytes, sizeof(bytes));
     int count = 0;
     for (int status = 0; status == 0 && !daos_anchor_is_eof(&anchor);) {
         uint32_t nr = 4;
-        d_iov_set(&vector, bytes, sizeof(bytes));
-        status = is_map ? daos_kv_list(object, DAOS_TX_NONE, &nr, kds, &list, &anchor, NULL)
-                        : daos_obj_list_dkey(object, DAOS_TX_NONE, &nr, kds, &list, &anchor, NULL);
+        status = is_map ? daos_kv_list(object, DAOS_TX_NONE, &nr, kds, list, &anchor, NULL)
+                        : daos_obj_list_dkey(object, DAOS_TX_NONE, &nr, kds, list, &anchor, NULL);
         IS(status, 0);
         count += (int)nr;
     }
@@ -89,8 +73,7 @@ static void keys(int with_ranges)
         IS(memcmp(found, written, BYTES), 0);
     }
     printf("%d keys", count_keys(object, 0));
-    daos_key_t gone = key_of("dkey_2");
-    IS(daos_obj_punch_dkeys(object, DAOS_TX_NONE, 0, 1, &gone, NULL), 0);
+    IS(daos_obj_punch_dkeys(object, DAOS_TX_NONE, 0, 1, KEY("dkey_2"), NULL), 0);
     printf(", %d after one was punched\n", count_keys(object, 0));
     IS(daos_obj_close(object, NULL), 0);
 }
@@ -102,20 +85,14 @@ static void array(void)
     daos_handle_t array;
     daos_size_t cell, chunk, size;
     char written[BYTES], found[BYTES];
-    d_iov_t vector;
-    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
-    daos_range_t range = {.rg_idx = BYTES, .rg_len = BYTES};
-    daos_array_iod_t iod = {.arr_nr = 1, .arr_rgs = &range};
     memset(written, 'w', BYTES);
     IS(daos_array_generate_oid(container, &id, true, OC_SX, 0, 0), 0);
     IS(daos_array_create(container, id, DAOS_TX_NONE, 1, 4096, &array, NULL), 0);
-    d_iov_set(&vector, written, BYTES);
-    IS(daos_array_write(array, DAOS_TX_NONE, &iod, &list, NULL), 0);
+    IS(daos_array_write(array, DAOS_TX_NONE, RANGE(BYTES, BYTES), LIST(written, BYTES), NULL), 0);
     IS(daos_array_close(array, NULL), 0);
     IS(daos_array_open(container, id, DAOS_TX_NONE, DAOS_OO_RW, &cell, &chunk, &array, NULL), 0);
     IS(daos_array_get_size(array, DAOS_TX_NONE, &size, NULL), 0);
-    d_iov_set(&vector, found, BYTES);
-    IS(daos_array_read(array, DAOS_TX_NONE, &iod, &list, NULL), 0);
+    IS(daos_array_read(array, DAOS_TX_NONE, RANGE(BYTES, BYTES), LIST(found, BYTES), NULL), 0);
     IS(memcmp(found, written, BYTES), 0);
     printf("an array of cells of %d byte, %d in a chunk, %d cells", (int)cell, (int)chunk, (int)size);
     IS(daos_array_set_size(array, DAOS_TX_NONE, 1500, NULL), 0);
@@ -325,23 +302,18 @@ static void pools(void)
 /* docs/user/filesystem.md, and src/tests/simple_dfs.c: a file in a directory; O_APPEND is not there. */
 static void files(void)
 {
-    static char text[] = "hello world!";
     dfs_t *dfs;
     dfs_obj_t *directory, *file;
     struct stat stat;
     char found[32] = {0};
-    d_iov_t vector;
-    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
     daos_size_t size = sizeof(found);
     IS(dfs_init(), 0);
     IS(dfs_connect(pool_label, NULL, "mycont4", O_CREAT | O_RDWR, NULL, &dfs), 0);
     IS(dfs_open(dfs, NULL, "dir1", S_IFDIR | 0755, O_RDWR | O_CREAT, 0, 0, NULL, &directory), 0);
     IS(dfs_mkdir(dfs, directory, "dir2", 0755, 0), 0);
     IS(dfs_open(dfs, directory, "file1", S_IFREG | 0644, O_RDWR | O_CREAT, 0, 0, NULL, &file), 0);
-    d_iov_set(&vector, text, strlen(text));
-    IS(dfs_write(dfs, file, &list, 0, NULL), 0);
-    d_iov_set(&vector, found, sizeof(found));
-    IS(dfs_read(dfs, file, &list, 0, &size, NULL), 0);
+    IS(dfs_write(dfs, file, LIST("hello world!", 12), 0, NULL), 0);
+    IS(dfs_read(dfs, file, LIST(found, sizeof(found)), 0, &size, NULL), 0);
     IS(dfs_release(file), 0);
     IS(dfs_open(dfs, directory, "file1", S_IFREG, O_RDWR | O_APPEND, 0, 0, NULL, &file), ENOTSUP);
     IS(dfs_lookup(dfs, "/dir1/file1", O_RDONLY, &file, NULL, &stat), 0);
@@ -357,10 +329,8 @@ int main(int argc, char **argv)
     if (argc != 2)
         return 2;
     pool_label = argv[1];
-    IS(daos_init(), 0);
-    IS(daos_pool_connect(pool_label, NULL, DAOS_PC_RW, &pool, NULL, NULL), 0);
-    IS(daos_cont_create_with_label(pool, "mycont", NULL, NULL, NULL), 0);
-    IS(daos_cont_open(pool, "mycont", DAOS_COO_RW, &container, NULL, NULL), 0);
+    pool = begin(pool_label);
+    container = new_container(pool, "mycont");
     keys(1);
     keys(0);
     array();
@@ -374,7 +344,5 @@ int main(int argc, char **argv)
     pools();
     files();
     IS(daos_cont_close(container, NULL), 0);
-    IS(daos_pool_disconnect(pool, NULL), 0);
-    IS(daos_fini(), 0);
-    return failures != 0;
+    return end(pool);
 }

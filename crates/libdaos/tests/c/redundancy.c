@@ -4,13 +4,10 @@
  */
 #define _XOPEN_SOURCE 700
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <daos.h>
 #include <daos_fs.h>
 
-#include "expect.h"
+#include "fixtures.h"
 
 static void maps(daos_handle_t container, int refused)
 {
@@ -37,19 +34,16 @@ static void maps(daos_handle_t container, int refused)
 
 int main(int argc, char **argv)
 {
-    daos_handle_t pool, container;
+    daos_handle_t container, map;
     daos_prop_t *factor;
-    daos_obj_id_t id = {.lo = 9};
     if (argc != 3)
         return 2;
     int refused = strcmp(argv[2], "refused") == 0;
-    IS(daos_init(), 0);
-    IS(daos_pool_connect(argv[1], NULL, DAOS_PC_RW, &pool, NULL, NULL), 0);
+    daos_handle_t pool = begin(argv[1]);
     IS(daos_prop_from_str("rd_fac:1", 8, &factor), 0);
     IS(daos_cont_create_with_label(pool, argv[2], factor, NULL, NULL), 0);
-    IS(daos_cont_open(pool, argv[2], DAOS_COO_RW, &container, NULL, NULL), 0);
-    IS(daos_obj_generate_oid(container, &id, DAOS_OT_KV_HASHED, OC_S1, 0, 0), 0);
-    daos_handle_t map;
+    container = open_container(pool, argv[2]);
+    daos_obj_id_t id = id_of(container, 9, DAOS_OT_KV_HASHED);
     IS(daos_kv_open(container, id, DAOS_OO_RW, &map, NULL), refused ? -DER_INVAL : 0);
     if (!refused)
         IS(daos_kv_close(map, NULL), 0);
@@ -66,7 +60,5 @@ int main(int argc, char **argv)
         IS(daos_cont_close(container, NULL), 0);
     }
     daos_prop_free(factor);
-    IS(daos_pool_disconnect(pool, NULL), 0);
-    IS(daos_fini(), 0);
-    return failures != 0;
+    return end(pool);
 }

@@ -5,9 +5,6 @@
 #define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,7 +13,7 @@
 #include <daos_fs_sys.h>
 #include <daos_uns.h>
 
-#include "expect.h"
+#include "fixtures.h"
 
 enum { FILES = 60 };
 
@@ -43,9 +40,15 @@ static void holds(const char *path, const char *text)
     IS(dfs_sys_close(file), 0);
 }
 
+static struct stat stat_of(const char *path)
+{
+    struct stat found = {0};
+    IS(dfs_sys_stat(fs, path, 0, &found), 0);
+    return found;
+}
+
 static void entries(void)
 {
-    struct stat found;
     IS(dfs_sys_mkdir(fs, "/a", 0755, 0), 0);
     IS(dfs_sys_mkdir(fs, "/a", 0755, 0), EEXIST);
     IS(dfs_sys_mkdir(fs, "/", 0755, 0), EEXIST);
@@ -60,29 +63,24 @@ static void entries(void)
     IS(dfs_sys_mkdir(fs, "/a/b/c/file/d", 0755, 0), ENOTDIR);
     IS(dfs_sys_mknod(fs, "/a/node", S_IFREG | 0600, 0, 0), 0);
     IS(dfs_sys_mknod(fs, "/a/node", S_IFREG | 0600, 0, 0), EEXIST);
-    IS(dfs_sys_stat(fs, "/a/node", 0, &found), 0);
-    IS(found.st_mode, S_IFREG | 0600);
-    IS(dfs_sys_stat(fs, "/", 0, &found), 0);
-    IS(S_ISDIR(found.st_mode), 1);
-    IS(dfs_sys_stat(fs, "/a/b/", 0, &found), 0);
-    IS(dfs_sys_stat(fs, "/a/no", 0, &found), ENOENT);
+    IS(stat_of("/a/node").st_mode, S_IFREG | 0600);
+    IS(S_ISDIR(stat_of("/").st_mode), 1);
+    stat_of("/a/b/");
+    IS(dfs_sys_stat(fs, "/a/no", 0, &(struct stat){0}), ENOENT);
     IS(dfs_sys_chmod(fs, "/a/node", 0640), 0);
     IS(dfs_sys_chown(fs, "/a/node", 7, 8, 0), 0);
-    IS(dfs_sys_stat(fs, "/a/node", 0, &found), 0);
-    IS(found.st_mode, S_IFREG | 0640);
-    IS(found.st_uid, 7);
-    IS(found.st_gid, 8);
+    IS(stat_of("/a/node").st_mode, S_IFREG | 0640);
+    IS(stat_of("/a/node").st_uid, 7);
+    IS(stat_of("/a/node").st_gid, 8);
     struct timespec times[2] = {{.tv_sec = 1}, {.tv_sec = 1000, .tv_nsec = 5}};
     IS(dfs_sys_utimens(fs, "/a/node", times, 0), 0);
-    IS(dfs_sys_stat(fs, "/a/node", 0, &found), 0);
-    IS(found.st_mtim.tv_sec, 1000);
-    IS(found.st_mtim.tv_nsec, 5);
-    found.st_size = 10;
+    IS(stat_of("/a/node").st_mtim.tv_sec, 1000);
+    IS(stat_of("/a/node").st_mtim.tv_nsec, 5);
+    struct stat found = {.st_size = 10};
     IS(dfs_sys_setattr(fs, "/a/node", &found, DFS_SET_ATTR_SIZE, 0), 0);
     IS(found.st_size, 10);
     IS(dfs_sys_punch(fs, "/a/node", 4, DFS_MAX_FSIZE), 0);
-    IS(dfs_sys_stat(fs, "/a/node", 0, &found), 0);
-    IS(found.st_size, 4);
+    IS(stat_of("/a/node").st_size, 4);
     IS(dfs_sys_remove_type(fs, "/a/node", false, S_IFDIR, NULL), EINVAL);
     IS(dfs_sys_remove_type(fs, "/a/node", false, S_IFREG, NULL), 0);
     IS(dfs_sys_remove(fs, "/a/node", false, NULL), ENOENT);
@@ -106,8 +104,7 @@ static void links(void)
     holds("/a/link/file", "text");
     IS(dfs_sys_stat(fs, "/a/link", O_NOFOLLOW, &found), 0);
     IS(S_ISLNK(found.st_mode), 1);
-    IS(dfs_sys_stat(fs, "/a/link", 0, &found), 0);
-    IS(S_ISDIR(found.st_mode), 1);
+    IS(S_ISDIR(stat_of("/a/link").st_mode), 1);
     IS(dfs_sys_symlink(fs, "nowhere", "/a/loose"), 0);
     IS(dfs_sys_access(fs, "/a/loose", R_OK, 0), ENOENT);
     IS(dfs_sys_access(fs, "/a/loose", R_OK, O_NOFOLLOW), 0);
@@ -175,11 +172,10 @@ static void listed(void)
 
 static void prefixed(void)
 {
-    struct stat found;
     IS(dfs_sys_set_prefix(fs, "/mnt/tank"), 0);
-    IS(dfs_sys_stat(fs, "/mnt/tank", 0, &found), 0);
-    IS(dfs_sys_stat(fs, "/mnt/tank/a/b", 0, &found), 0);
-    IS(dfs_sys_stat(fs, "/a/b", 0, &found), EINVAL);
+    stat_of("/mnt/tank");
+    stat_of("/mnt/tank/a/b");
+    IS(dfs_sys_stat(fs, "/a/b", 0, &(struct stat){0}), EINVAL);
     IS(dfs_sys_set_prefix(fs, NULL), 0);
 }
 
@@ -306,8 +302,7 @@ static void of_pool(daos_handle_t pool, daos_handle_t other)
     IS(dfs_cont_create_with_label(pool, "same", &attributes, NULL, NULL, NULL), 0);
     IS(dfs_cont_create_with_label(other, "same", &attributes, NULL, NULL, NULL), 0);
     IS(duns_destroy_path(other, "daos://tank/same"), EINVAL);
-    IS(daos_cont_open(other, "same", DAOS_COO_RO, &container, NULL, NULL), 0);
-    IS(daos_cont_close(container, NULL), 0);
+    IS(daos_cont_close(open_container(other, "same"), NULL), 0);
     IS(duns_destroy_path(pool, "daos://tank/same"), 0);
     IS(daos_cont_open(pool, "same", DAOS_COO_RO, &container, NULL, NULL), -DER_NONEXIST);
     IS(duns_destroy_path(other, "daos://other/same"), 0);
@@ -350,7 +345,7 @@ static void by_path(daos_handle_t pool, daos_handle_t other, const char *folder)
     found.da_flags = DUNS_NO_REVERSE_LOOKUP;
     IS(duns_resolve_path(below, &found), ENODATA);
     IS(rmdir(below), 0);
-    IS(daos_cont_open(pool, made.da_cont, DAOS_COO_RW, &container, NULL, NULL), 0);
+    container = open_container(pool, made.da_cont);
     IS(dfs_mount(pool, container, O_RDWR, &mounted), 0);
     IS(dfs_umount(mounted), 0);
     IS(daos_cont_close(container, NULL), 0);
@@ -380,8 +375,8 @@ static void by_path(daos_handle_t pool, daos_handle_t other, const char *folder)
 
 int main(int argc, char **argv)
 {
-    daos_handle_t pool, other, container;
-    struct daos_prop_entry entry = {0};
+    daos_handle_t other, container;
+    struct daos_prop_entry entry = {.dpe_type = DAOS_PROP_PO_LABEL, .dpe_str = "other"};
     daos_prop_t label = {.dpp_nr = 1, .dpp_entries = &entry};
     uuid_t uuid;
     dfs_t *base = NULL;
@@ -389,9 +384,8 @@ int main(int argc, char **argv)
     struct stat found;
     if (argc != 3)
         return 2;
-    IS(daos_init(), 0);
+    daos_handle_t pool = begin(argv[1]);
     IS(dfs_init(), 0);
-    IS(daos_pool_connect(argv[1], NULL, DAOS_PC_RW, &pool, NULL, NULL), 0);
     IS(dfs_cont_create_with_label(pool, "files", &attributes, NULL, &container, NULL), 0);
     IS(dfs_sys_mount(pool, container, O_RDWR, 0, &fs), 0);
     IS(dfs_sys2base(fs, &base), 0);
@@ -412,15 +406,11 @@ int main(int argc, char **argv)
     IS(dfs_sys_mkdir(fs, "/new", 0755, 0), EPERM);
     IS(dfs_sys_disconnect(fs), 0);
     by_prefix();
-    label.dpp_entries[0].dpe_type = DAOS_PROP_PO_LABEL;
-    label.dpp_entries[0].dpe_str = "other";
     IS(dmg_pool_create(NULL, geteuid(), getegid(), NULL, NULL, 0, 0, &label, NULL, uuid), 0);
     IS(daos_pool_connect("other", NULL, DAOS_PC_RW, &other, NULL, NULL), 0);
     of_pool(pool, other);
     by_path(pool, other, argv[2]);
     IS(daos_pool_disconnect(other, NULL), 0);
-    IS(daos_pool_disconnect(pool, NULL), 0);
     IS(dfs_fini(), 0);
-    IS(daos_fini(), 0);
-    return failures != 0;
+    return end(pool);
 }

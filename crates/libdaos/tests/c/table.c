@@ -72,6 +72,12 @@ static void rec_free(struct d_hash_table *table, d_list_t *link)
     free(of(link));
 }
 
+static d_hash_table_ops_t with_references = {.hop_key_cmp = key_cmp,
+                                             .hop_rec_hash = rec_hash,
+                                             .hop_rec_addref = rec_addref,
+                                             .hop_rec_decref = rec_decref,
+                                             .hop_rec_free = rec_free};
+
 static int insert(struct d_hash_table *table, struct folder *folder)
 {
     return d_hash_rec_insert(table, folder->name, (unsigned int)strlen(folder->name), &folder->entry, true);
@@ -95,17 +101,12 @@ static void filled(struct d_hash_table *table, int number)
 /* Who finds a record uses it; the table uses its records, too. */
 static void counted(void)
 {
-    static d_hash_table_ops_t ops = {.hop_key_cmp = key_cmp,
-                                     .hop_rec_hash = rec_hash,
-                                     .hop_rec_addref = rec_addref,
-                                     .hop_rec_decref = rec_decref,
-                                     .hop_rec_free = rec_free};
     struct d_hash_table table;
     int number = 0;
     d_list_t *link;
     freed = 0;
-    IS(d_hash_table_create_inplace(D_HASH_FT_RWLOCK, 4, &number, &ops, &table), 0);
-    IS(table.ht_priv == &number && table.ht_ops == &ops && table.ht_bits == 4, 1);
+    IS(d_hash_table_create_inplace(D_HASH_FT_RWLOCK, 4, &number, &with_references, &table), 0);
+    IS(table.ht_priv == &number && table.ht_ops == &with_references && table.ht_bits == 4, 1);
     IS(d_hash_table_is_empty(&table), true);
     IS(d_hash_rec_first(&table) == NULL, 1);
     filled(&table, 500);
@@ -204,14 +205,9 @@ static void *use(void *argument)
 /* Threads find, insert and delete the same records; none is freed twice or lost. */
 static void by_threads(void)
 {
-    static d_hash_table_ops_t ops = {.hop_key_cmp = key_cmp,
-                                     .hop_rec_hash = rec_hash,
-                                     .hop_rec_addref = rec_addref,
-                                     .hop_rec_decref = rec_decref,
-                                     .hop_rec_free = rec_free};
     struct d_hash_table *table = NULL;
     pthread_t threads[4];
-    IS(d_hash_table_create(D_HASH_FT_MUTEX, 3, NULL, &ops, &table), 0);
+    IS(d_hash_table_create(D_HASH_FT_MUTEX, 3, NULL, &with_references, &table), 0);
     for (int i = 0; i < 4; i++)
         IS(pthread_create(&threads[i], NULL, use, table), 0);
     for (int i = 0; i < 4; i++)
