@@ -27,64 +27,41 @@ numbers! {
     DFS_SET_ATTR_GID: c_int = 32, "Set the group.";
 }
 
-/// What holds for a file system, all of it optional when one is made.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct dfs_attr_t {
-    /// A number of the user's.
-    pub da_id: u64,
-    /// Bytes of a chunk of files.
-    pub da_chunk_size: daos_size_t,
-    /// The class of all objects.
-    pub da_oclass_id: daos_oclass_id_t,
-    /// Properties of the container.
-    pub da_props: *mut daos_prop_t,
-    /// `DFS_RELAXED` or `DFS_BALANCED`.
-    pub da_mode: u32,
-    /// The class of directories.
-    pub da_dir_oclass_id: daos_oclass_id_t,
-    /// The class of files.
-    pub da_file_oclass_id: daos_oclass_id_t,
-    /// Hints such as `file:single,dir:max`.
-    pub da_hints: [c_char; DAOS_CONT_HINT_MAX_LEN],
-}
+structures! {
+    /// What holds for a file system, all of it optional when one is made.
+    #[derive(Clone, Copy, Debug)]
+    dfs_attr_t = 176 {
+        0 da_id: u64, "A number of the user's.";
+        8 da_chunk_size: daos_size_t, "Bytes of a chunk of files.";
+        16 da_oclass_id: daos_oclass_id_t, "The class of all objects.";
+        24 da_props: *mut daos_prop_t, "Properties of the container.";
+        32 da_mode: u32, "`DFS_RELAXED` or `DFS_BALANCED`.";
+        36 da_dir_oclass_id: daos_oclass_id_t, "The class of directories.";
+        40 da_file_oclass_id: daos_oclass_id_t, "The class of files.";
+        44 da_hints: [c_char; DAOS_CONT_HINT_MAX_LEN], "Hints such as `file:single,dir:max`.";
+    }
 
-/// What a path of the system's leads to.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct duns_attr_t {
-    /// What the container holds.
-    pub da_type: u16,
-    /// The class of all objects of a file system that is made.
-    pub da_oclass_id: daos_oclass_id_t,
-    /// Bytes of a chunk of files of a file system that is made.
-    pub da_chunk_size: daos_size_t,
-    /// Properties of a container that is made.
-    pub da_props: *mut daos_prop_t,
-    /// How the path is read.
-    pub da_flags: u32,
-    /// The pool: its label or UUID.
-    pub da_pool: [c_char; DAOS_PROP_MAX_LABEL_BUF_LEN],
-    /// The container: its label or UUID.
-    pub da_cont: [c_char; DAOS_PROP_MAX_LABEL_BUF_LEN],
-    /// The name of the system.
-    pub da_sys: *mut c_char,
-    /// What of the path is behind that.
-    pub da_rel_path: *mut c_char,
-    /// Whether the path is on Lustre: a `bool` of C, which a program need not have set.
-    pub da_on_lustre: u8,
-    /// As the flag `DUNS_NO_PREFIX`, unless it is 0.
-    pub da_no_prefix: u8,
-    /// The UUID of the pool, if it is named by that.
-    pub da_puuid: uuid_t,
-    /// The UUID of the container, if it is named by that.
-    pub da_cuuid: uuid_t,
-    /// The class of directories of a file system that is made.
-    pub da_dir_oclass_id: daos_oclass_id_t,
-    /// The class of files of a file system that is made.
-    pub da_file_oclass_id: daos_oclass_id_t,
-    /// Hints of a file system that is made.
-    pub da_hints: [c_char; DAOS_CONT_HINT_MAX_LEN],
+    /// What a path of the system's leads to.
+    #[derive(Clone, Copy, Debug)]
+    duns_attr_t = 480 {
+        0 da_type: u16, "What the container holds.";
+        4 da_oclass_id: daos_oclass_id_t, "The class of all objects of a file system that is made.";
+        8 da_chunk_size: daos_size_t, "Bytes of a chunk of files of a file system that is made.";
+        16 da_props: *mut daos_prop_t, "Properties of a container that is made.";
+        24 da_flags: u32, "How the path is read.";
+        28 da_pool: [c_char; DAOS_PROP_MAX_LABEL_BUF_LEN], "The pool: its label or UUID.";
+        156 da_cont: [c_char; DAOS_PROP_MAX_LABEL_BUF_LEN], "The container: its label or UUID.";
+        288 da_sys: *mut c_char, "The name of the system.";
+        296 da_rel_path: *mut c_char, "What of the path is behind that.";
+        304 da_on_lustre: u8,
+            "Whether the path is on Lustre: a `bool` of C, which a program need not have set.";
+        305 da_no_prefix: u8, "As the flag `DUNS_NO_PREFIX`, unless it is 0.";
+        306 da_puuid: uuid_t, "The UUID of the pool, if it is named by that.";
+        322 da_cuuid: uuid_t, "The UUID of the container, if it is named by that.";
+        340 da_dir_oclass_id: daos_oclass_id_t, "The class of directories of a file system that is made.";
+        344 da_file_oclass_id: daos_oclass_id_t, "The class of files of a file system that is made.";
+        348 da_hints: [c_char; DAOS_CONT_HINT_MAX_LEN], "Hints of a file system that is made.";
+    }
 }
 
 numbers! {
@@ -98,43 +75,21 @@ numbers! {
     DUNS_MAX_XATTR_LEN: usize = 170, "The most bytes that the value of that has.";
 }
 
-layouts! {
-    duns_attr_t = 480 { da_pool: 28, da_sys: 288, da_on_lustre: 304, da_puuid: 306, da_hints: 348 }
-}
-
-/// Which bytes of a file to read or write.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct dfs_iod_t {
-    /// How many ranges there are.
-    pub iod_nr: daos_size_t,
-    /// The ranges.
-    pub iod_rgs: *mut daos_range_t,
-}
-
-/// What is known of an open object.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct dfs_obj_info_t {
-    /// Its class.
-    pub doi_oclass_id: daos_oclass_id_t,
-    /// Bytes of a chunk, of a file or of new files in a directory.
-    pub doi_chunk_size: daos_size_t,
-    /// The class of new directories in a directory.
-    pub doi_dir_oclass_id: daos_oclass_id_t,
-    /// The class of new files in a directory.
-    pub doi_file_oclass_id: daos_oclass_id_t,
-    /// Its identifier.
-    pub doi_oid: daos_obj_id_t,
-}
-
-layouts! {
-    dfs_attr_t = 176 {
-        da_id: 0, da_chunk_size: 8, da_oclass_id: 16, da_props: 24, da_mode: 32, da_dir_oclass_id: 36,
-        da_file_oclass_id: 40, da_hints: 44,
+structures! {
+    /// Which bytes of a file to read or write.
+    #[derive(Clone, Copy, Debug)]
+    dfs_iod_t = 16 {
+        0 iod_nr: daos_size_t, "How many ranges there are.";
+        8 iod_rgs: *mut daos_range_t, "The ranges.";
     }
-    dfs_iod_t = 16 { iod_rgs: 8 }
+
+    /// What is known of an open object.
+    #[derive(Clone, Copy, Debug, Default)]
     dfs_obj_info_t = 40 {
-        doi_oclass_id: 0, doi_chunk_size: 8, doi_dir_oclass_id: 16, doi_file_oclass_id: 20, doi_oid: 24,
+        0 doi_oclass_id: daos_oclass_id_t, "Its class.";
+        8 doi_chunk_size: daos_size_t, "Bytes of a chunk, of a file or of new files in a directory.";
+        16 doi_dir_oclass_id: daos_oclass_id_t, "The class of new directories in a directory.";
+        20 doi_file_oclass_id: daos_oclass_id_t, "The class of new files in a directory.";
+        24 doi_oid: daos_obj_id_t, "Its identifier.";
     }
 }

@@ -8,15 +8,26 @@
 
 #![expect(non_camel_case_types, reason = "the types carry the names that C programs use")]
 
-/// Asserts the sizes of structures, and where their fields are.
-macro_rules! layouts {
-    ($($structure:ident = $size:literal { $($field:ident: $offset:literal),* $(,)? })*) => {
-        const _: () = {
-            $(
+/// Declares structures of C: name and size, and of each field the offset, name, type and meaning.
+macro_rules! structures {
+    ($($(#[$attribute:meta])* $structure:ident = $size:literal {
+        $($offset:literal $field:ident: $type:ty, $meaning:literal;)*
+    })*) => {
+        $(
+            $(#[$attribute])*
+            #[repr(C)]
+            pub struct $structure {
+                $(
+                    #[doc = $meaning]
+                    pub $field: $type,
+                )*
+            }
+
+            const _: () = {
                 assert!(size_of::<$structure>() == $size);
                 $(assert!(core::mem::offset_of!($structure, $field) == $offset);)*
-            )*
-        };
+            };
+        )*
     };
 }
 

@@ -7,7 +7,7 @@ use isotach_engine_kit::context::Context;
 use isotach_object::{
     Anchor, ArrayRead, Capabilities, Cell, Container, ContainerFacets, Epoch, Error, IdRange, Label,
     ObjectId, ObjectType, Page, PendingRead, PendingReads, Precondition, Result, Snapshot, Snapshots,
-    StagedTransactions, Staging, Transaction, Update,
+    StagedTransactions, Staging, Transaction, Update, check_limit,
 };
 
 use crate::{
@@ -146,10 +146,6 @@ impl DaosContainer {
         }
         Ok(Arc::new(past))
     }
-}
-
-fn check_limit(limit: usize) -> Result<()> {
-    if limit == 0 { Err(Error::invalid("page of 0 entries", "at least 1")) } else { Ok(()) }
 }
 
 /// A pending read.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use isotach_engine_kit::context::Context;
-use isotach_object::{Anchor, Cell, Error, ObjectId, ObjectType, Page, PageBuilder, Result};
+use isotach_object::{Anchor, Cell, ObjectId, ObjectType, Page, PageBuilder, Result};
 
 use crate::{
     failure::{InStep, Step},
@@ -75,7 +75,7 @@ impl Objects {
         anchor: &Anchor,
         limit: usize,
     ) -> Result<(Vec<ObjectId>, Option<Anchor>)> {
-        let last = object_of(anchor)?;
+        let last = anchor.object()?;
         let all = match past {
             Some((_, epoch)) => self.all(|| at(space, epoch), false)?,
             None => self.all(|| at_present(space), last.is_none())?,
@@ -84,7 +84,7 @@ impl Objects {
         let (mut listed, mut next) = (Vec::new(), None);
         for object in &all[from..] {
             if listed.len() == limit {
-                next = listed.last().map(|last: &ObjectId| Anchor::from_bytes(last.to_string().into()));
+                next = listed.last().copied().map(Anchor::of_object);
                 break;
             }
             if consistent_read(space, past.map(|(tx, _)| tx), 1, |tx| holds_something(space, tx, *object))? {
@@ -138,15 +138,6 @@ fn holds_something(space: &Space, tx: Option<&Tx>, object: ObjectId) -> Step<boo
             None => return Ok(false),
             Some(next) => anchor = Anchor::from_bytes(next),
         }
-    }
-}
-
-/// The last object of the previous page, whose name is the anchor.
-fn object_of(anchor: &Anchor) -> Result<Option<ObjectId>> {
-    let wrong = || Error::invalid("anchor of an object listing", "one that this listing returned");
-    match anchor.as_bytes() {
-        [] => Ok(None),
-        name => str::from_utf8(name).ok().and_then(|name| name.parse().ok()).map(Some).ok_or_else(wrong),
     }
 }
 

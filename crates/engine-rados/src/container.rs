@@ -7,7 +7,8 @@ use std::{
 
 use isotach_object::{
     Anchor, ArrayRead, Capabilities, Cell, Container, ContainerFacets, Epoch, Error, Extents, IdRange, Label,
-    ObjectId, ObjectType, Page, PendingRead, PendingReads, Result, Transaction, Update, merge_extents,
+    ObjectId, ObjectType, Page, PendingRead, PendingReads, Result, Transaction, Update, check_limit,
+    merge_extents,
 };
 
 use crate::{
@@ -231,8 +232,4 @@ impl PendingReads for RadosContainer {
         buffer.truncate(filled);
         Ok(Box::new(Ended(buffer)))
     }
-}
-
-fn check_limit(limit: usize) -> Result<()> {
-    if limit == 0 { Err(Error::invalid("page of 0 entries", "at least 1")) } else { Ok(()) }
 }

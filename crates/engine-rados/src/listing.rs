@@ -105,7 +105,7 @@ impl Objects {
         anchor: &Anchor,
         limit: usize,
     ) -> Result<(Vec<ObjectId>, Option<Anchor>)> {
-        let last = object_of(anchor)?;
+        let last = anchor.object()?;
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let all = match last.and_then(|last| kept.remove(&last)) {
             Some(all) => all,
@@ -123,15 +123,7 @@ impl Objects {
             }
             kept.insert(next, Arc::clone(&all));
         }
-        Ok((page, next.map(|next| Anchor::from_bytes(next.to_string().into_bytes()))))
-    }
-}
-
-fn object_of(anchor: &Anchor) -> Result<Option<ObjectId>> {
-    let wrong = || Error::invalid("anchor of an object listing", "one that this listing returned");
-    match anchor.as_bytes() {
-        [] => Ok(None),
-        name => str::from_utf8(name).ok().and_then(|name| name.parse().ok()).map(Some).ok_or_else(wrong),
+        Ok((page, next.map(Anchor::of_object)))
     }
 }
 

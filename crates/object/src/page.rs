@@ -1,6 +1,6 @@
 //! Pages of a listing: many small byte strings in one allocation.
 
-use crate::{Error, Result};
+use crate::{Error, ObjectId, Result};
 
 /// The position at which a listing continues. Only the engine that made it can read it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -20,6 +20,23 @@ impl Anchor {
     /// The engine's own mark.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
+    }
+
+    /// The mark of the last object of a page of objects; for engines.
+    pub fn of_object(object: ObjectId) -> Self {
+        Self(object.to_string().into())
+    }
+
+    /// The object of such a mark; `None` at the beginning.
+    ///
+    /// # Errors
+    /// `InvalidInput` for any other mark.
+    pub fn object(&self) -> Result<Option<ObjectId>> {
+        let wrong = || Error::invalid("anchor of an object listing", "one that this listing returned");
+        match self.as_bytes() {
+            [] => Ok(None),
+            name => str::from_utf8(name).ok().and_then(|name| name.parse().ok()).map(Some).ok_or_else(wrong),
+        }
     }
 }
 

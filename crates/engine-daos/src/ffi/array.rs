@@ -21,12 +21,11 @@ pub(crate) struct Array {
 impl Array {
     /// Opens an array, which need not have content, with `chunk` bytes under one distribution key.
     pub(crate) fn open(container: &Arc<Cont>, (hi, lo): (u64, u64), chunk: u64) -> Result<Self, Der> {
-        let mut handle = daos_handle_t::default();
         let (open, none) = (container.functions().array_open_with_attr, handle_of(None));
         let id = daos_obj_id_t { lo, hi };
         // SAFETY: a place for the handle, alive for the call.
-        container.check(unsafe {
-            open(container.handle, id, none, DAOS_OO_RW, 1, chunk, &mut handle, ptr::null_mut())
+        let handle = container.ask(|handle| unsafe {
+            open(container.handle, id, none, DAOS_OO_RW, 1, chunk, handle, ptr::null_mut())
         })?;
         Ok(Self { container: Arc::clone(container), handle })
     }
@@ -37,11 +36,9 @@ impl Array {
 
     /// Its size in bytes, or 0 if it does not exist.
     pub(crate) fn size(&self, tx: Option<&Tx>) -> Result<u64, Der> {
-        let mut size = 0;
         let get = self.functions().array_get_size;
         // SAFETY: a place for the answer, alive for the call.
-        self.container.check(unsafe { get(self.handle, handle_of(tx), &mut size, ptr::null_mut()) })?;
-        Ok(size)
+        self.container.ask(|size| unsafe { get(self.handle, handle_of(tx), size, ptr::null_mut()) })
     }
 
     /// Truncates or extends it.

@@ -31,11 +31,10 @@ pub(super) fn vector(bytes: &[u8]) -> d_iov_t {
 impl Object {
     /// Opens an object, which need not have content.
     pub(crate) fn open(container: &Arc<Cont>, (hi, lo): (u64, u64)) -> Result<Self, Der> {
-        let mut handle = daos_handle_t::default();
-        let open = container.functions().obj_open;
-        let id = daos_obj_id_t { lo, hi };
+        let (open, id) = (container.functions().obj_open, daos_obj_id_t { lo, hi });
         // SAFETY: a place for the handle, alive for the call.
-        container.check(unsafe { open(container.handle, id, DAOS_OO_RW, &mut handle, ptr::null_mut()) })?;
+        let handle = container
+            .ask(|handle| unsafe { open(container.handle, id, DAOS_OO_RW, handle, ptr::null_mut()) })?;
         Ok(Self { container: Arc::clone(container), handle })
     }
 

@@ -124,9 +124,7 @@ impl Pool {
     }
 
     fn query(&self, bits: u64) -> Result<daos_pool_info_t, Der> {
-        // SAFETY: a structure of numbers, for which zeros are a value.
-        let mut info: daos_pool_info_t = unsafe { std::mem::zeroed() };
-        info.pi_bits = bits;
+        let mut info = daos_pool_info_t { pi_bits: bits, ..Default::default() };
         let query = self.session.functions.pool_query;
         // SAFETY: a place for the answer, alive for the call; nothing else is asked for.
         Der::check(unsafe {
@@ -219,9 +217,7 @@ impl Cont {
     /// Opens a container by its label or UUID, for reading only if writing is not permitted.
     pub(crate) fn open(pool: &Arc<Pool>, label: &str, health: Health) -> Result<Self, Der> {
         let (name, open) = (c_string(label)?, pool.session.functions.cont_open);
-        let mut handle = daos_handle_t::default();
-        // SAFETY: a structure of numbers, for which zeros are a value.
-        let mut info: daos_cont_info_t = unsafe { std::mem::zeroed() };
+        let (mut handle, mut info) = (daos_handle_t::default(), daos_cont_info_t::default());
         let force = if health == Health::Any { DAOS_COO_FORCE } else { 0 };
         let mut open = |flags| {
             // SAFETY: a string that ends with a NUL, and places for the handle and what is reported, alive for the call.
@@ -243,6 +239,13 @@ impl Cont {
             Err(Der(DER_NO_HDL)) if self.is_gone() => Err(Der(DER_CONT_NONEXIST)),
             result => result,
         }
+    }
+
+    /// What a call on this container, or on a thing opened in it, puts in a place for an answer.
+    pub(super) fn ask<T: Default>(&self, call: impl FnOnce(&mut T) -> c_int) -> Result<T, Der> {
+        let mut answer = T::default();
+        let result = call(&mut answer);
+        self.check(result).map(|()| answer)
     }
 
     /// Whether its label no longer exists, or belongs to another container.
@@ -268,11 +271,10 @@ impl Cont {
 
     /// Checks that it still exists.
     pub(crate) fn ping(&self) -> Result<(), Der> {
-        // SAFETY: a structure of numbers, for which zeros are a value.
-        let mut info: daos_cont_info_t = unsafe { std::mem::zeroed() };
         let query = self.functions().cont_query;
         // SAFETY: a place for the answer, alive for the call.
-        self.check(unsafe { query(self.handle, &mut info, ptr::null_mut(), ptr::null_mut()) })
+        let info = self.ask(|info| unsafe { query(self.handle, info, ptr::null_mut(), ptr::null_mut()) });
+        info.map(|_: daos_cont_info_t| ())
     }
 
     /// The objects from which its layout starts.
@@ -299,12 +301,9 @@ impl Cont {
 
     /// Reserves ids that no other process gets, and returns the first.
     pub(crate) fn allocate_ids(&self, count: u64) -> Result<u64, Der> {
-        let mut first = 0;
+        let allocate = self.functions().cont_alloc_oids;
         // SAFETY: a place for the answer, alive for the call.
-        self.check(unsafe {
-            (self.functions().cont_alloc_oids)(self.handle, count, &mut first, ptr::null_mut())
-        })?;
-        Ok(first)
+        self.ask(|first| unsafe { allocate(self.handle, count, first, ptr::null_mut()) })
     }
 
     /// The id of an object with the caller's part of this one, if the pool can have the class.

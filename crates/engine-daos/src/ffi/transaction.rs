@@ -28,19 +28,19 @@ impl Tx {
     }
 
     fn open(container: &Arc<Cont>, flags: u64) -> Result<Self, Der> {
-        let mut handle = daos_handle_t::default();
         let open = container.functions().tx_open;
         // SAFETY: a place for the handle, alive for the call.
-        container.check(unsafe { open(container.handle, &mut handle, flags, ptr::null_mut()) })?;
+        let handle =
+            container.ask(|handle| unsafe { open(container.handle, handle, flags, ptr::null_mut()) })?;
         Ok(Self { container: Arc::clone(container), handle })
     }
 
     /// The state at an epoch.
     pub(crate) fn at(container: &Arc<Cont>, epoch: u64) -> Result<Self, Der> {
-        let mut handle = daos_handle_t::default();
         let open = container.functions().tx_open_snap;
         // SAFETY: a place for the handle, alive for the call.
-        container.check(unsafe { open(container.handle, epoch, &mut handle, ptr::null_mut()) })?;
+        let handle =
+            container.ask(|handle| unsafe { open(container.handle, epoch, handle, ptr::null_mut()) })?;
         Ok(Self { container: Arc::clone(container), handle })
     }
 
@@ -58,11 +58,9 @@ impl Tx {
 
     /// The epoch of its reads or, after the commit, of its changes.
     pub(crate) fn epoch(&self) -> Result<u64, Der> {
-        let mut epoch = 0;
         let hdl2epoch = self.container.functions().tx_hdl2epoch;
         // SAFETY: a place for the answer, alive for the call.
-        self.container.check(unsafe { hdl2epoch(self.handle, &mut epoch) })?;
-        Ok(epoch)
+        self.container.ask(|epoch| unsafe { hdl2epoch(self.handle, epoch) })
     }
 }
 
@@ -87,10 +85,8 @@ impl Cont {
     /// Creates a snapshot of the present state with an object table. Returns its epoch.
     pub(crate) fn create_snapshot(&self) -> Result<u64, Der> {
         let (create, options) = (self.functions().cont_create_snap_opt, DAOS_SNAP_OPT_CR | DAOS_SNAP_OPT_OIT);
-        let mut epoch = 0;
         // SAFETY: a place for the answer, alive for the call; no name is given.
-        self.check(unsafe { create(self.handle, &mut epoch, ptr::null_mut(), options, ptr::null_mut()) })?;
-        Ok(epoch)
+        self.ask(|epoch| unsafe { create(self.handle, epoch, ptr::null_mut(), options, ptr::null_mut()) })
     }
 
     /// Destroys a snapshot.
@@ -102,10 +98,10 @@ impl Cont {
 
     /// The objects of a snapshot, by the halves of their ids.
     pub(crate) fn objects_at(self: &Arc<Self>, epoch: u64) -> Result<Vec<(u64, u64)>, Der> {
-        let mut handle = daos_handle_t::default();
         let functions = self.functions();
         // SAFETY: a place for the handle, alive for the call.
-        self.check(unsafe { (functions.oit_open)(self.handle, epoch, &mut handle, ptr::null_mut()) })?;
+        let handle =
+            self.ask(|handle| unsafe { (functions.oit_open)(self.handle, epoch, handle, ptr::null_mut()) })?;
         let listed = self.list_table(handle);
         // SAFETY: opened above, and not used after this.
         self.check(unsafe { (functions.oit_close)(handle, ptr::null_mut()) })?;

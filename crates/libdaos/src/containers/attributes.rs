@@ -37,15 +37,28 @@ fn keys(names: &[&[u8]]) -> Vec<Vec<u8>> {
     names.iter().map(|name| [&[PREFIX][..], name].concat()).collect()
 }
 
+/// What is done with attributes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Delete,
+    Set,
+}
+
+/// The container with its own attributes: whether it may be changed is checked when it is.
+pub(crate) fn of_container(container: u64, _: Access) -> Result<Arc<Container>> {
+    Container::get(container)
+}
+
 /// The container with the attributes of a pool. It is created for the first attribute that is set.
-pub(crate) fn of_pool(pool: u64, is_to_be_set: bool) -> Result<Arc<Container>> {
+pub(crate) fn of_pool(pool: u64, access: Access) -> Result<Arc<Container>> {
     let pool = Pool::get(pool)?;
     let label = OF_POOL.parse()?;
-    if is_to_be_set {
+    if access != Access::Read {
         pool.check_writable()?;
     }
     let inner = match pool.inner.open_container(&label) {
-        Err(Error::NotFound { .. }) if is_to_be_set => {
+        Err(Error::NotFound { .. }) if access == Access::Set => {
             match pool.inner.create_container(&label, &ContainerOptions::default()) {
                 // Another was faster.
                 Ok(()) | Err(Error::AlreadyExists { .. }) => {}

@@ -20,7 +20,7 @@ use std::sync::{
 use isotach_object::{Cell, ContainerOptions, Error, Label, Update};
 
 pub(crate) use container::{Container, commit, flush_committed, own, uuid_of};
-pub(crate) use uuids::{uuid_of_label, uuid_text};
+pub(crate) use uuids::{uuid_in, uuid_of_label, uuid_text};
 
 use crate::{
     abi::{

@@ -15,7 +15,7 @@ use crate::{
     abi::{constants::*, errors::*, stored::is_uuid},
     containers::{
         Container,
-        uuids::{random_uuid, uuid_of_label, uuid_text},
+        uuids::{random_uuid, uuid_in, uuid_of_label, uuid_text},
     },
     runtime::{
         error::{Der, Result, invalid, refuse},
@@ -139,11 +139,7 @@ pub(crate) fn destroy(uuid: &[u8; 16], force: bool) -> Result<()> {
 
 /// The UUID of a pool: derived from its label, so every process has the same.
 fn uuid_of(label: &str) -> [u8; 16] {
-    if !is_uuid(label) {
-        return uuid_of_label(label);
-    }
-    let digits: Vec<u8> = label.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
-    std::array::from_fn(|at| digits[2 * at] << 4 | digits[2 * at + 1])
+    uuid_in(label).unwrap_or_else(|| uuid_of_label(label))
 }
 
 /// See `daos_pool_connect`.

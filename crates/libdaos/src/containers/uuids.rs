@@ -2,7 +2,10 @@
 
 use md5::{Digest, Md5};
 
-use crate::{abi::stored, runtime::error::Result};
+use crate::{
+    abi::stored::{self, is_uuid},
+    runtime::error::Result,
+};
 
 pub(crate) fn random_uuid() -> Result<[u8; 16]> {
     Ok(stored::random_uuid(isotach_engine_kit::random::bytes()?))
@@ -14,6 +17,12 @@ pub(crate) fn uuid_of_label(label: &str) -> [u8; 16] {
     uuid[6] = uuid[6] & 0x0f | 0x30;
     uuid[8] = uuid[8] & 0x3f | 0x80;
     uuid
+}
+
+/// The UUID that a text is.
+pub(crate) fn uuid_in(text: &str) -> Option<[u8; 16]> {
+    let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
+    is_uuid(text).then(|| std::array::from_fn(|at| digits[2 * at] << 4 | digits[2 * at + 1]))
 }
 
 /// A UUID as text.

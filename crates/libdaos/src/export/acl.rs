@@ -6,7 +6,7 @@ use std::{
     ptr,
 };
 
-use super::{Event, Handle, In, InOut, Out, Text, answer, copied, done, many, many_mut, properties};
+use super::{Event, Handle, In, InOut, Out, Text, copied, export, many, many_mut, properties};
 use crate::{
     abi::{acl::*, errors::*, info::*},
     containers::{
@@ -75,8 +75,8 @@ fn size_of_bytes(bytes: Result<&[u8]>) -> isize {
     bytes.map_or(-DER_INVAL as isize, |bytes| bytes.len() as isize)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_acl_create(entries: *mut *mut daos_ace, count: u16) -> *mut daos_acl {
+#[export]
+unsafe fn daos_acl_create(entries: *mut *mut daos_ace, count: u16) -> *mut daos_acl {
     let read = || {
         // SAFETY: LIST for `entries`, of `count` pointers.
         let entries = unsafe { many(entries, count.into()) }?;
@@ -87,24 +87,24 @@ unsafe extern "C" fn daos_acl_create(entries: *mut *mut daos_ace, count: u16) ->
     or_null(read()).cast()
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_acl_dup(list: In<daos_acl>) -> *mut daos_acl {
+#[export]
+fn daos_acl_dup(list: In<daos_acl>) -> *mut daos_acl {
     or_null(list.bytes().and_then(copied)).cast()
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_acl_free(list: *mut daos_acl) {
+#[export]
+unsafe fn daos_acl_free(list: *mut daos_acl) {
     // SAFETY: HEAP for `list`.
     unsafe { libc::free(list.cast()) };
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_acl_get_size(list: In<daos_acl>) -> isize {
+#[export]
+fn daos_acl_get_size(list: In<daos_acl>) -> isize {
     size_of_bytes(list.bytes())
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_acl_get_next_ace(list: In<daos_acl>, current: *mut daos_ace) -> *const daos_ace {
+#[export]
+fn daos_acl_get_next_ace(list: In<daos_acl>, current: *mut daos_ace) -> *const daos_ace {
     let offset = match current.is_null() {
         true => Some(0),
         false => {
@@ -116,28 +116,26 @@ extern "C" fn daos_acl_get_next_ace(list: In<daos_acl>, current: *mut daos_ace) 
     offset.and_then(|offset| list.entry_at(offset)).map_or(ptr::null(), In::as_ptr)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_acl_get_ace_for_principal(
+#[export]
+fn daos_acl_get_ace_for_principal(
     list: In<daos_acl>,
     kind: c_int,
     name: Text,
     entry: Out<*const daos_ace>,
-) -> c_int {
-    done(|| {
-        let ((kind, name), place) = (principal(kind, name)?, entry.place()?);
-        list.list()?;
-        let mut offset = 0;
-        // Each entry begins where the one before ends.
-        while let Some(found) = list.entry_at(offset) {
-            let (entry, length) = Entry::read(found.bytes()?)?;
-            if entry.is_of(kind, name) {
-                place.set(found.as_ptr());
-                return Ok(());
-            }
-            offset += length;
+) -> Result<()> {
+    let ((kind, name), place) = (principal(kind, name)?, entry.place()?);
+    list.list()?;
+    let mut offset = 0;
+    // Each entry begins where the one before ends.
+    while let Some(found) = list.entry_at(offset) {
+        let (entry, length) = Entry::read(found.bytes()?)?;
+        if entry.is_of(kind, name) {
+            place.set(found.as_ptr());
+            return Ok(());
         }
-        Err(Der(DER_NONEXIST))
-    })
+        offset += length;
+    }
+    Err(Der(DER_NONEXIST))
 }
 
 /// Changes a list of the caller's. Its address changes.
@@ -156,85 +154,76 @@ unsafe fn change(list: InOut<*mut daos_acl>, change: impl FnOnce(&mut List) -> R
     Ok(())
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_acl_add_ace(list: InOut<*mut daos_acl>, entry: In<daos_ace>) -> c_int {
-    done(|| {
-        let entry = entry.entry()?;
-        let put = |list: &mut List| {
-            list.put(entry);
-            Ok(())
-        };
-        // SAFETY: STRUCT and HEAP for the target of `list`.
-        unsafe { change(list, put) }
-    })
+#[export]
+unsafe fn daos_acl_add_ace(list: InOut<*mut daos_acl>, entry: In<daos_ace>) -> Result<()> {
+    let entry = entry.entry()?;
+    let put = |list: &mut List| {
+        list.put(entry);
+        Ok(())
+    };
+    // SAFETY: STRUCT and HEAP for the target of `list`.
+    unsafe { change(list, put) }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_acl_remove_ace(list: InOut<*mut daos_acl>, kind: c_int, name: Text) -> c_int {
-    done(|| {
-        let (kind, name) = principal(kind, name)?;
-        // SAFETY: STRUCT and HEAP for the target of `list`.
-        unsafe { change(list, |list| list.remove(kind, name)) }
-    })
+#[export]
+unsafe fn daos_acl_remove_ace(list: InOut<*mut daos_acl>, kind: c_int, name: Text) -> Result<()> {
+    let (kind, name) = principal(kind, name)?;
+    // SAFETY: STRUCT and HEAP for the target of `list`.
+    unsafe { change(list, |list| list.remove(kind, name)) }
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_acl_validate(list: In<daos_acl>) -> c_int {
-    done(|| list.list()?.check(ALL))
+#[export]
+fn daos_acl_validate(list: In<daos_acl>) -> Result<()> {
+    list.list()?.check(ALL)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_acl_pool_validate(list: In<daos_acl>) -> c_int {
-    done(|| list.list()?.check(DAOS_ACL_PERM_POOL_ALL))
+#[export]
+fn daos_acl_pool_validate(list: In<daos_acl>) -> Result<()> {
+    list.list()?.check(DAOS_ACL_PERM_POOL_ALL)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_acl_cont_validate(list: In<daos_acl>) -> c_int {
-    done(|| list.list()?.check(DAOS_ACL_PERM_CONT_ALL))
+#[export]
+fn daos_acl_cont_validate(list: In<daos_acl>) -> Result<()> {
+    list.list()?.check(DAOS_ACL_PERM_CONT_ALL)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_acl_from_strs(
+#[export]
+unsafe fn daos_acl_from_strs(
     texts: *const *const c_char,
     count: usize,
     list: Out<*mut daos_acl>,
-) -> c_int {
-    done(|| {
-        // SAFETY: LIST for `texts`, of `count` pointers.
-        let (texts, place) = (unsafe { many(texts, count as u64) }?, list.place()?);
-        if texts.is_empty() {
-            return invalid("an access control list without entries");
-        }
-        // SAFETY: STRING for each of `texts`.
-        let entries = texts.iter().map(|entry| Entry::parse(unsafe { Text::new(*entry) }.text()?));
-        let made = List::new(entries.collect::<Result<_>>()?);
-        made.check(ALL)?;
-        place.set(copied(&made.bytes())?.cast());
-        Ok(())
-    })
+) -> Result<()> {
+    // SAFETY: LIST for `texts`, of `count` pointers.
+    let (texts, place) = (unsafe { many(texts, count as u64) }?, list.place()?);
+    if texts.is_empty() {
+        return invalid("an access control list without entries");
+    }
+    // SAFETY: STRING for each of `texts`.
+    let entries = texts.iter().map(|entry| Entry::parse(unsafe { Text::new(*entry) }.text()?));
+    let made = List::new(entries.collect::<Result<_>>()?);
+    made.check(ALL)?;
+    place.set(copied(&made.bytes())?.cast());
+    Ok(())
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_acl_to_strs(list: In<daos_acl>, texts: Out<*mut *mut c_char>, count: Out<usize>) -> c_int {
-    done(|| {
-        let (list, place, count) = (list.list()?, texts.place()?, count.place()?);
-        list.check(ALL)?;
-        let said = list.entries().iter().map(Entry::text).collect::<Result<Vec<_>>>()?;
-        // SAFETY: `calloc` takes any numbers; zeros are strings that are not there.
-        let made: *mut *mut c_char =
-            unsafe { libc::calloc(said.len().max(1), size_of::<*mut c_char>()) }.cast();
-        // SAFETY: `made` is null or was allocated just now for as many.
-        for (place, text) in unsafe { many_mut(made, said.len() as u64) }?.iter_mut().zip(&said) {
-            *place = copied(&[text.as_bytes(), &[0]].concat())?.cast();
-        }
-        place.set(made);
-        count.set(said.len());
-        Ok(())
-    })
+#[export]
+fn daos_acl_to_strs(list: In<daos_acl>, texts: Out<*mut *mut c_char>, count: Out<usize>) -> Result<()> {
+    let (list, place, count) = (list.list()?, texts.place()?, count.place()?);
+    list.check(ALL)?;
+    let said = list.entries().iter().map(Entry::text).collect::<Result<Vec<_>>>()?;
+    // SAFETY: `calloc` takes any numbers; zeros are strings that are not there.
+    let made: *mut *mut c_char = unsafe { libc::calloc(said.len().max(1), size_of::<*mut c_char>()) }.cast();
+    // SAFETY: `made` is null or was allocated just now for as many.
+    for (place, text) in unsafe { many_mut(made, said.len() as u64) }?.iter_mut().zip(&said) {
+        *place = copied(&[text.as_bytes(), &[0]].concat())?.cast();
+    }
+    place.set(made);
+    count.set(said.len());
+    Ok(())
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_ace_create(kind: c_int, name: Text) -> *mut daos_ace {
+#[export]
+fn daos_ace_create(kind: c_int, name: Text) -> *mut daos_ace {
     let made = principal(kind, name).and_then(|(kind, name)| match has_name(kind) {
         true if !(1..=DAOS_ACL_MAX_PRINCIPAL_LEN).contains(&name.len()) => {
             invalid("the name of a user or group: 1 to 255 bytes are expected")
@@ -244,25 +233,25 @@ extern "C" fn daos_ace_create(kind: c_int, name: Text) -> *mut daos_ace {
     or_null(made).cast()
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_ace_free(entry: *mut daos_ace) {
+#[export]
+unsafe fn daos_ace_free(entry: *mut daos_ace) {
     // SAFETY: HEAP for `entry`.
     unsafe { libc::free(entry.cast()) };
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_ace_get_size(entry: In<daos_ace>) -> isize {
+#[export]
+fn daos_ace_get_size(entry: In<daos_ace>) -> isize {
     size_of_bytes(entry.bytes())
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_ace_is_valid(entry: In<daos_ace>) -> bool {
+#[export]
+fn daos_ace_is_valid(entry: In<daos_ace>) -> bool {
     entry.entry().is_ok_and(|entry| entry.is_valid())
 }
 
 /// The principal of an entry in text form: empty for a user or group without a name, null for an invalid entry.
-#[unsafe(no_mangle)]
-extern "C" fn daos_ace_get_principal_str(entry: In<daos_ace>) -> *const c_char {
+#[export]
+fn daos_ace_get_principal_str(entry: In<daos_ace>) -> *const c_char {
     let Ok(read) = entry.entry() else { return ptr::null() };
     match c_int::from(read.kind) {
         DAOS_ACL_OWNER => c"OWNER@".as_ptr(),
@@ -274,55 +263,49 @@ extern "C" fn daos_ace_get_principal_str(entry: In<daos_ace>) -> *const c_char {
     }
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_ace_from_str(string: Text, entry: Out<*mut daos_ace>) -> c_int {
-    done(|| {
-        let (string, place) = (string.text()?, entry.place()?);
-        place.set(copied(&Entry::parse(string)?.bytes())?.cast());
-        Ok(())
-    })
+#[export]
+fn daos_ace_from_str(string: Text, entry: Out<*mut daos_ace>) -> Result<()> {
+    let (string, place) = (string.text()?, entry.place()?);
+    place.set(copied(&Entry::parse(string)?.bytes())?.cast());
+    Ok(())
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_ace_to_str(entry: In<daos_ace>, buffer: *mut c_char, size: usize) -> c_int {
-    done(|| {
-        // SAFETY: BUFFER for `buffer`.
-        let (entry, buffer) = (entry.entry()?, unsafe { many_mut(buffer.cast::<u8>(), size as u64) }?);
-        if buffer.is_empty() {
-            return invalid("no buffer for the text of an entry");
-        }
-        let said = [entry.text()?.as_bytes(), &[0]].concat();
-        buffer.get_mut(..said.len()).ok_or(Der(DER_TRUNC))?.copy_from_slice(&said);
-        Ok(())
-    })
+#[export]
+unsafe fn daos_ace_to_str(entry: In<daos_ace>, buffer: *mut c_char, size: usize) -> Result<()> {
+    // SAFETY: BUFFER for `buffer`.
+    let (entry, buffer) = (entry.entry()?, unsafe { many_mut(buffer.cast::<u8>(), size as u64) }?);
+    if buffer.is_empty() {
+        return invalid("no buffer for the text of an entry");
+    }
+    let said = [entry.text()?.as_bytes(), &[0]].concat();
+    buffer.get_mut(..said.len()).ok_or(Der(DER_TRUNC))?.copy_from_slice(&said);
+    Ok(())
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_cont_get_acl(container: Handle, list: Out<*mut daos_prop_t>, event: Event) -> c_int {
-    answer(event, || list.fill(|| properties::list_of(&access::PROPERTIES, &access::get(container.cookie)?)))
+#[export]
+fn daos_cont_get_acl(container: Handle, list: Out<*mut daos_prop_t>, event: Event) -> Result<()> {
+    list.fill(|| properties::list_of(&access::PROPERTIES, &access::get(container.cookie)?))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_cont_overwrite_acl(container: Handle, list: In<daos_acl>, event: Event) -> c_int {
-    answer(event, || access::overwrite(container.cookie, &list.list()?))
+#[export]
+fn daos_cont_overwrite_acl(container: Handle, list: In<daos_acl>, event: Event) -> Result<()> {
+    access::overwrite(container.cookie, &list.list()?)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_cont_update_acl(container: Handle, list: In<daos_acl>, event: Event) -> c_int {
-    answer(event, || access::update(container.cookie, &list.list()?))
+#[export]
+fn daos_cont_update_acl(container: Handle, list: In<daos_acl>, event: Event) -> Result<()> {
+    access::update(container.cookie, &list.list()?)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_cont_delete_acl(container: Handle, kind: c_int, name: Text, event: Event) -> c_int {
-    answer(event, || {
-        let (kind, name) = principal(kind, name)?;
-        access::delete(container.cookie, kind, name)
-    })
+#[export]
+fn daos_cont_delete_acl(container: Handle, kind: c_int, name: Text, event: Event) -> Result<()> {
+    let (kind, name) = principal(kind, name)?;
+    access::delete(container.cookie, kind, name)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_cont_set_owner(container: Handle, user: Text, group: Text, event: Event) -> c_int {
-    answer(event, || access::set_owner(container.cookie, user.text_or_none()?, group.text_or_none()?))
+#[export]
+fn daos_cont_set_owner(container: Handle, user: Text, group: Text, event: Event) -> Result<()> {
+    access::set_owner(container.cookie, user.text_or_none()?, group.text_or_none()?)
 }
 
 /// Prints lines on standard output through C's library, which keeps them in order with the program's own output.
@@ -338,8 +321,8 @@ fn line(entry: &Entry, tabs: usize) -> String {
     format!("{}{}", "\t".repeat(tabs), entry.text().unwrap_or_else(|_| format!("{entry:?}")))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_acl_dump(list: In<daos_acl>) {
+#[export]
+fn daos_acl_dump(list: In<daos_acl>) {
     let entries = match list.list() {
         Ok(list) => list.entries().iter().map(|entry| line(entry, 1)).collect(),
         Err(_) => vec!["\tno list".to_owned()],
@@ -347,8 +330,8 @@ extern "C" fn daos_acl_dump(list: In<daos_acl>) {
     print(&[vec!["Access control list:".to_owned()], entries].concat());
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_ace_dump(entry: In<daos_ace>, tabs: u32) {
+#[export]
+fn daos_ace_dump(entry: In<daos_ace>, tabs: u32) {
     let tabs = tabs as usize;
     print(&[entry
         .entry()

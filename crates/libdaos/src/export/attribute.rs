@@ -5,10 +5,13 @@ use std::{
     sync::Arc,
 };
 
-use super::{Event, Handle, InOut, Text, answer, many, many_mut};
+use super::{Event, Handle, InOut, Text, export, many, many_mut};
 use crate::{
     abi::errors::DER_NONEXIST,
-    containers::{Container, attributes, pools::Pool},
+    containers::{
+        Container,
+        attributes::{self, Access, of_container, of_pool},
+    },
     runtime::error::{Der, Result},
 };
 
@@ -101,117 +104,61 @@ unsafe fn give_names(names: &[Vec<u8>], buffer: *mut c_char, size: InOut<usize>)
     Ok(())
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_cont_set_attr(
-    container: Handle,
-    count: c_int,
-    first: *const *const c_char,
-    values: *const *const c_void,
-    sizes: *const usize,
-    event: Event,
-) -> c_int {
-    // SAFETY: LIST for `first`, `values` and `sizes`, of `count` each: STRINGs, BYTES and their sizes.
-    answer(event, || unsafe { set(|| Container::get(container.cookie), count, first, values, sizes) })
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_cont_get_attr(
-    container: Handle,
-    count: c_int,
-    first: *const *const c_char,
-    buffers: *const *mut c_void,
-    sizes: *mut usize,
-    event: Event,
-) -> c_int {
-    // SAFETY: LIST for `first`, `buffers` and `sizes`, of `count` each: STRINGs, and a BUFFER of as many bytes as its size says.
-    answer(event, || unsafe { get(|| Container::get(container.cookie), count, first, buffers, sizes) })
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_cont_list_attr(
-    container: Handle,
-    buffer: *mut c_char,
-    size: InOut<usize>,
-    event: Event,
-) -> c_int {
-    answer(event, || {
-        let names = attributes::list(&*Container::get(container.cookie)?)?;
-        // SAFETY: BUFFER for `buffer`, of `size` bytes.
-        unsafe { give_names(&names, buffer, size) }
-    })
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_cont_del_attr(
-    container: Handle,
-    count: c_int,
-    first: *const *const c_char,
-    event: Event,
-) -> c_int {
-    answer(event, || {
-        // SAFETY: LIST for `first` and the STRINGs in it.
-        let names = unsafe { names(count, first) }?;
-        attributes::delete(&*Container::get(container.cookie)?, &names)
-    })
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_pool_set_attr(
-    pool: Handle,
-    count: c_int,
-    first: *const *const c_char,
-    values: *const *const c_void,
-    sizes: *const usize,
-    event: Event,
-) -> c_int {
-    // SAFETY: LIST for `first`, `values` and `sizes`, of `count` each: STRINGs, BYTES and their sizes.
-    answer(event, || unsafe { set(|| attributes::of_pool(pool.cookie, true), count, first, values, sizes) })
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_pool_get_attr(
-    pool: Handle,
-    count: c_int,
-    first: *const *const c_char,
-    buffers: *const *mut c_void,
-    sizes: *mut usize,
-    event: Event,
-) -> c_int {
-    // SAFETY: LIST for `first`, `buffers` and `sizes`, of `count` each: STRINGs, and a BUFFER of as many bytes as its size says.
-    answer(event, || unsafe { get(|| attributes::of_pool(pool.cookie, false), count, first, buffers, sizes) })
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_pool_list_attr(
-    pool: Handle,
-    buffer: *mut c_char,
-    size: InOut<usize>,
-    event: Event,
-) -> c_int {
-    answer(event, || {
-        let names = match attributes::of_pool(pool.cookie, false) {
-            Err(Der(DER_NONEXIST)) => Vec::new(),
-            holder => attributes::list(&*holder?)?,
-        };
-        // SAFETY: BUFFER for `buffer`, of `size` bytes.
-        unsafe { give_names(&names, buffer, size) }
-    })
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_pool_del_attr(
-    pool: Handle,
-    count: c_int,
-    first: *const *const c_char,
-    event: Event,
-) -> c_int {
-    answer(event, || {
-        // SAFETY: LIST for `first` and the STRINGs in it.
-        let names = unsafe { names(count, first) }?;
-        Pool::get(pool.cookie)?.check_writable()?;
-        match attributes::of_pool(pool.cookie, false) {
-            Err(Der(DER_NONEXIST)) => Ok(()),
-            holder => attributes::delete(&*holder?, &names),
+/// The functions for the attributes of one kind of holder. A pool without attributes has no container for them.
+macro_rules! functions {
+    ($holder:ident: $set:ident, $get:ident, $list:ident, $delete:ident) => {
+        #[export]
+        unsafe fn $set(
+            holder: Handle,
+            count: c_int,
+            first: *const *const c_char,
+            values: *const *const c_void,
+            sizes: *const usize,
+            event: Event,
+        ) -> Result<()> {
+            // SAFETY: LIST for `first`, `values` and `sizes`, of `count` each: STRINGs, BYTES and their sizes.
+            unsafe { set(|| $holder(holder.cookie, Access::Set), count, first, values, sizes) }
         }
-    })
+
+        #[export]
+        unsafe fn $get(
+            holder: Handle,
+            count: c_int,
+            first: *const *const c_char,
+            buffers: *const *mut c_void,
+            sizes: *mut usize,
+            event: Event,
+        ) -> Result<()> {
+            // SAFETY: LIST for `first`, `buffers` and `sizes`, of `count` each: STRINGs, and a BUFFER of as many bytes as its size says.
+            unsafe { get(|| $holder(holder.cookie, Access::Read), count, first, buffers, sizes) }
+        }
+
+        #[export]
+        unsafe fn $list(holder: Handle, buffer: *mut c_char, size: InOut<usize>, event: Event) -> Result<()> {
+            let names = match $holder(holder.cookie, Access::Read) {
+                Err(Der(DER_NONEXIST)) => Vec::new(),
+                holder => attributes::list(&*holder?)?,
+            };
+            // SAFETY: BUFFER for `buffer`, of `size` bytes.
+            unsafe { give_names(&names, buffer, size) }
+        }
+
+        #[export]
+        unsafe fn $delete(
+            holder: Handle,
+            count: c_int,
+            first: *const *const c_char,
+            event: Event,
+        ) -> Result<()> {
+            // SAFETY: LIST for `first` and the STRINGs in it.
+            let names = unsafe { names(count, first) }?;
+            match $holder(holder.cookie, Access::Delete) {
+                Err(Der(DER_NONEXIST)) => Ok(()),
+                holder => attributes::delete(&*holder?, &names),
+            }
+        }
+    };
 }
+
+functions!(of_container: daos_cont_set_attr, daos_cont_get_attr, daos_cont_list_attr, daos_cont_del_attr);
+functions!(of_pool: daos_pool_set_attr, daos_pool_get_attr, daos_pool_list_attr, daos_pool_del_attr);

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use super::{Bytes, Event, Handle, InOut, Out, Text, answer, done, second_name};
+use super::{Bytes, Event, Handle, InOut, Out, Text, export};
 use crate::{
     abi::{info::*, types::*},
     containers::{self, Container, access, properties},
@@ -10,85 +10,67 @@ use crate::{
     transactions::snapshots,
 };
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_cont_create_with_label(
+#[export]
+fn daos_cont_create_with_label(
     pool: Handle,
     label: Text,
     properties: InOut<daos_prop_t>,
     uuid: Out<uuid_t>,
     event: Event,
-) -> c_int {
-    answer(event, || {
-        uuid.give(containers::create(pool.cookie, Some(label.text()?), &properties.taken()?, &[])?);
-        Ok(())
-    })
+) -> Result<()> {
+    uuid.give(containers::create(pool.cookie, Some(label.text()?), &properties.taken()?, &[])?);
+    Ok(())
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_cont_create(
+#[export(daos_cont_create2)]
+fn daos_cont_create(
     pool: Handle,
     uuid: Out<uuid_t>,
     properties: InOut<daos_prop_t>,
     event: Event,
-) -> c_int {
-    answer(event, || {
-        uuid.give(containers::create(pool.cookie, None, &properties.taken()?, &[])?);
-        Ok(())
-    })
+) -> Result<()> {
+    uuid.give(containers::create(pool.cookie, None, &properties.taken()?, &[])?);
+    Ok(())
 }
 
-second_name! { daos_cont_create2 = daos_cont_create(
-    pool: Handle, uuid: Out<uuid_t>, properties: InOut<daos_prop_t>, event: Event
-) }
-
-#[unsafe(no_mangle)]
-extern "C" fn daos_cont_open(
+#[export(daos_cont_open2)]
+fn daos_cont_open(
     pool: Handle,
     container: Text,
     flags: c_uint,
     handle: Out<Handle>,
     info: Out<daos_cont_info_t>,
     event: Event,
-) -> c_int {
-    answer(event, || {
-        let (name, handle) = (container.text()?, handle.place()?);
-        let cookie = containers::open(pool.cookie, name, flags)?;
-        handle.set(Handle { cookie });
-        tell(cookie, info)
-    })
+) -> Result<()> {
+    let (name, handle) = (container.text()?, handle.place()?);
+    let cookie = containers::open(pool.cookie, name, flags)?;
+    handle.set(Handle { cookie });
+    tell(cookie, info)
 }
 
-second_name! { daos_cont_open2 = daos_cont_open(
-    pool: Handle, container: Text, flags: c_uint, handle: Out<Handle>, info: Out<daos_cont_info_t>, event: Event
-) }
-
-#[unsafe(no_mangle)]
-extern "C" fn daos_cont_close(container: Handle, event: Event) -> c_int {
-    answer(event, || containers::close(container.cookie))
+#[export]
+fn daos_cont_close(container: Handle, event: Event) -> Result<()> {
+    containers::close(container.cookie)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_cont_destroy(pool: Handle, container: Text, force: c_int, event: Event) -> c_int {
-    answer(event, || containers::destroy(pool.cookie, container.text()?, force != 0))
+#[export(daos_cont_destroy2)]
+fn daos_cont_destroy(pool: Handle, container: Text, force: c_int, event: Event) -> Result<()> {
+    containers::destroy(pool.cookie, container.text()?, force != 0)
 }
 
-second_name! { daos_cont_destroy2 = daos_cont_destroy(pool: Handle, container: Text, force: c_int, event: Event) }
-
-#[unsafe(no_mangle)]
-extern "C" fn daos_cont_query(
+#[export]
+fn daos_cont_query(
     container: Handle,
     info: Out<daos_cont_info_t>,
     mut list: InOut<daos_prop_t>,
     event: Event,
-) -> c_int {
-    answer(event, || {
-        if !list.is_null() {
-            let opened = Container::get(container.cookie)?;
-            access::check_told(&opened, list.reborrow().asked()?.into_iter())?;
-            list.fill(&properties::of(&opened)?)?;
-        }
-        tell(container.cookie, info)
-    })
+) -> Result<()> {
+    if !list.is_null() {
+        let opened = Container::get(container.cookie)?;
+        access::check_told(&opened, list.reborrow().asked()?.into_iter())?;
+        list.fill(&properties::of(&opened)?)?;
+    }
+    tell(container.cookie, info)
 }
 
 /// Fills the requested information on a container, if any.
@@ -111,22 +93,22 @@ fn tell(container: u64, info: Out<daos_cont_info_t>) -> Result<()> {
     Ok(())
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_cont_alloc_oids(container: Handle, count: u64, first: Out<u64>, event: Event) -> c_int {
-    answer(event, || first.fill(|| Container::get(container.cookie)?.allocate_ids(count)))
+#[export]
+fn daos_cont_alloc_oids(container: Handle, count: u64, first: Out<u64>, event: Event) -> Result<()> {
+    first.fill(|| Container::get(container.cookie)?.allocate_ids(count))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_cont_aggregate(container: Handle, epoch: u64, event: Event) -> c_int {
-    answer(event, || containers::aggregate(container.cookie, epoch))
+#[export]
+fn daos_cont_aggregate(container: Handle, epoch: u64, event: Event) -> Result<()> {
+    containers::aggregate(container.cookie, epoch)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_cont_local2global(container: Handle, global: InOut<d_iov_t>) -> c_int {
-    done(|| global.give(&globals::of_container(container.cookie)?))
+#[export]
+fn daos_cont_local2global(container: Handle, global: InOut<d_iov_t>) -> Result<()> {
+    global.give(&globals::of_container(container.cookie)?)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_cont_global2local(pool: Handle, global: Bytes, container: Out<Handle>) -> c_int {
-    done(|| container.open(|| globals::to_container(pool.cookie, global.get()?)))
+#[export]
+fn daos_cont_global2local(pool: Handle, global: Bytes, container: Out<Handle>) -> Result<()> {
+    container.open(|| globals::to_container(pool.cookie, global.get()?))
 }

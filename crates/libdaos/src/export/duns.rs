@@ -4,7 +4,7 @@
 //! file system.
 
 use std::{
-    ffi::{CStr, CString, c_char, c_int, c_void},
+    ffi::{CStr, CString, c_char, c_void},
     fs::{self, DirBuilder, OpenOptions},
     io,
     os::unix::{
@@ -15,18 +15,14 @@ use std::{
     ptr,
 };
 
-use super::{
-    Handle, In, InOut, Out, Text, copied,
-    dfs::{done, mount},
-    many,
-};
+use super::{Handle, In, InOut, Out, Text, copied, dfs::mount, export, many};
 use crate::{
-    abi::{constants::DAOS_COO_RO, dfs::*, properties::*, stored::is_uuid, types::*},
+    abi::{constants::DAOS_COO_RO, dfs::*, properties::*, stored::is_uuid},
     containers::{
         self, Container,
         pools::Pool,
         properties::{Value, check, of},
-        uuid_text,
+        uuid_in, uuid_text,
     },
     dfs::{
         Errno, Result,
@@ -62,23 +58,13 @@ fn string_in(place: &[c_char]) -> String {
     place.iter().take_while(|byte| **byte != 0).map(|byte| char::from(*byte as u8)).collect()
 }
 
-/// The bytes of a UUID in text, or zeros.
-fn uuid_in(text: &str) -> uuid_t {
-    let mut uuid = [0; 16];
-    if is_uuid(text) {
-        let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
-        uuid.iter_mut().zip(digits.chunks_exact(2)).for_each(|(byte, two)| *byte = two[0] << 4 | two[1]);
-    }
-    uuid
-}
-
 /// Reports the target of a path. The program frees the rest of the path by `duns_destroy_attr`.
 fn tell(target: &Target, attributes: &mut duns_attr_t) -> Result<()> {
     put(&target.pool, &mut attributes.da_pool);
-    attributes.da_puuid = uuid_in(&target.pool);
+    attributes.da_puuid = uuid_in(&target.pool).unwrap_or_default();
     if let Some(container) = &target.container {
         put(container, &mut attributes.da_cont);
-        attributes.da_cuuid = uuid_in(container);
+        attributes.da_cuuid = uuid_in(container).unwrap_or_default();
     }
     attributes.da_rel_path = match &target.rest {
         Some(rest) => copied(&[&rest[..], &[0]].concat())?.cast(),
@@ -115,36 +101,32 @@ fn resolved(path: &Path, is_last_only: bool) -> Result<(u16, Target)> {
     Err(Errno(libc::ENODATA))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn duns_resolve_path(path: Text, attributes: InOut<duns_attr_t>) -> c_int {
-    done(|| {
-        let (path, attributes) = (path.path()?, attributes.get()?);
-        attributes.da_sys = ptr::null_mut();
-        let (flags, bytes) = (attributes.da_flags, path.to_bytes());
-        let without_prefix = attributes.da_no_prefix != 0 || flags & DUNS_NO_PREFIX != 0;
-        if let Some(target) = duns::direct(bytes, without_prefix) {
-            return tell(&target, attributes);
-        }
-        if flags & DUNS_NO_CHECK_PATH != 0 {
-            let target = duns::read(bytes, without_prefix)?;
-            target.container.as_ref().ok_or(Errno(libc::EINVAL))?;
-            return tell(&target, attributes);
-        }
-        let (layout, target) = resolved(as_path(path), flags & DUNS_NO_REVERSE_LOOKUP != 0)?;
-        attributes.da_type = layout;
-        tell(&target, attributes)
-    })
+#[export]
+fn duns_resolve_path(path: Text, attributes: InOut<duns_attr_t>) -> Result<()> {
+    let (path, attributes) = (path.path()?, attributes.get()?);
+    attributes.da_sys = ptr::null_mut();
+    let (flags, bytes) = (attributes.da_flags, path.to_bytes());
+    let without_prefix = attributes.da_no_prefix != 0 || flags & DUNS_NO_PREFIX != 0;
+    if let Some(target) = duns::direct(bytes, without_prefix) {
+        return tell(&target, attributes);
+    }
+    if flags & DUNS_NO_CHECK_PATH != 0 {
+        let target = duns::read(bytes, without_prefix)?;
+        target.container.as_ref().ok_or(Errno(libc::EINVAL))?;
+        return tell(&target, attributes);
+    }
+    let (layout, target) = resolved(as_path(path), flags & DUNS_NO_REVERSE_LOOKUP != 0)?;
+    attributes.da_type = layout;
+    tell(&target, attributes)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn duns_parse_attr(value: *mut c_char, size: u64, attributes: InOut<duns_attr_t>) -> c_int {
-    done(|| {
-        // SAFETY: BYTES for `value`, as many as `size` says.
-        let (value, attributes) = (unsafe { many(value.cast::<u8>(), size) }?, attributes.get()?);
-        let (layout, target) = duns::read_value(value)?;
-        attributes.da_type = layout;
-        tell(&Target { rest: None, ..target }, attributes)
-    })
+#[export]
+unsafe fn duns_parse_attr(value: *mut c_char, size: u64, attributes: InOut<duns_attr_t>) -> Result<()> {
+    // SAFETY: BYTES for `value`, as many as `size` says.
+    let (value, attributes) = (unsafe { many(value.cast::<u8>(), size) }?, attributes.get()?);
+    let (layout, target) = duns::read_value(value)?;
+    attributes.da_type = layout;
+    tell(&Target { rest: None, ..target }, attributes)
 }
 
 /// Creates a container with the attributes, under the label if given. Reports its UUID, or the label.
@@ -215,101 +197,93 @@ impl Drop for Made {
     }
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn duns_create_path(pool: Handle, path: Text, attributes: InOut<duns_attr_t>) -> c_int {
-    done(|| {
-        let (path, attributes) = (path.path()?, attributes.get()?);
-        let without_prefix = attributes.da_no_prefix != 0 || attributes.da_flags & DUNS_NO_PREFIX != 0;
-        if let Some(target) = duns::direct(path.to_bytes(), without_prefix) {
-            let Some(container) = &target.container else { return Err(Errno(libc::EINVAL)) };
-            tell(&target, attributes)?;
-            let label = Some(container.as_str()).filter(|container| !is_uuid(container));
-            // SAFETY: STRUCT for `attributes`, with the properties in it.
-            return unsafe { create(pool, label, attributes) };
-        }
-        let uuid = Pool::get(pool.cookie)?.uuid();
-        if attributes.da_puuid != [0; 16] && attributes.da_puuid != uuid {
-            return Err(Errno(libc::EINVAL));
-        }
-        let made = Made::new(as_path(path), attributes.da_type)?;
-        put(&uuid_text(&uuid), &mut attributes.da_pool);
+#[export]
+fn duns_create_path(pool: Handle, path: Text, attributes: InOut<duns_attr_t>) -> Result<()> {
+    let (path, attributes) = (path.path()?, attributes.get()?);
+    let without_prefix = attributes.da_no_prefix != 0 || attributes.da_flags & DUNS_NO_PREFIX != 0;
+    if let Some(target) = duns::direct(path.to_bytes(), without_prefix) {
+        let Some(container) = &target.container else { return Err(Errno(libc::EINVAL)) };
+        tell(&target, attributes)?;
+        let label = Some(container.as_str()).filter(|container| !is_uuid(container));
         // SAFETY: STRUCT for `attributes`, with the properties in it.
-        unsafe { create(pool, None, attributes) }?;
-        let container = string_in(&attributes.da_cont);
-        let value = duns::value(attributes.da_type, &uuid_text(&uuid), &container)?;
-        made.name(&value).inspect_err(|_| {
-            let _ = containers::destroy(pool.cookie, &container, true);
-        })
+        return unsafe { create(pool, label, attributes) };
+    }
+    let uuid = Pool::get(pool.cookie)?.uuid();
+    if attributes.da_puuid != [0; 16] && attributes.da_puuid != uuid {
+        return Err(Errno(libc::EINVAL));
+    }
+    let made = Made::new(as_path(path), attributes.da_type)?;
+    put(&uuid_text(&uuid), &mut attributes.da_pool);
+    // SAFETY: STRUCT for `attributes`, with the properties in it.
+    unsafe { create(pool, None, attributes) }?;
+    let container = string_in(&attributes.da_cont);
+    let value = duns::value(attributes.da_type, &uuid_text(&uuid), &container)?;
+    made.name(&value).inspect_err(|_| {
+        let _ = containers::destroy(pool.cookie, &container, true);
     })
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn duns_link_cont(pool: Handle, container: Text, path: Text) -> c_int {
-    done(|| {
-        let (path, name) = (path.path()?, container.text()?);
-        let uuid = Pool::get(pool.cookie)?.uuid();
-        let handle = containers::open(pool.cookie, name, DAOS_COO_RO)?;
-        let opened = Container::get(handle).and_then(|container| {
-            let layout = of(&container)?.remove(&DAOS_PROP_CO_LAYOUT_TYPE);
-            Ok((container.uuid, layout))
-        });
-        containers::close(handle)?;
-        let (container, layout) = opened?;
-        let layout = match layout {
-            Some(Value::Number(number)) => u16::try_from(number).unwrap_or(0),
-            _ => 0,
-        };
-        let value = duns::value(layout, &uuid_text(&uuid), &uuid_text(&container))?;
-        Made::new(as_path(path), layout)?.name(&value)
-    })
+#[export]
+fn duns_link_cont(pool: Handle, container: Text, path: Text) -> Result<()> {
+    let (path, name) = (path.path()?, container.text()?);
+    let uuid = Pool::get(pool.cookie)?.uuid();
+    let handle = containers::open(pool.cookie, name, DAOS_COO_RO)?;
+    let opened = Container::get(handle).and_then(|container| {
+        let layout = of(&container)?.remove(&DAOS_PROP_CO_LAYOUT_TYPE);
+        Ok((container.uuid, layout))
+    });
+    containers::close(handle)?;
+    let (container, layout) = opened?;
+    let layout = match layout {
+        Some(Value::Number(number)) => u16::try_from(number).unwrap_or(0),
+        _ => 0,
+    };
+    let value = duns::value(layout, &uuid_text(&uuid), &uuid_text(&container))?;
+    Made::new(as_path(path), layout)?.name(&value)
 }
 
 /// Removes the path and its container, which must be of this pool. A container that cannot be removed keeps its path.
-#[unsafe(no_mangle)]
-extern "C" fn duns_destroy_path(pool: Handle, path: Text) -> c_int {
-    done(|| {
-        let path = path.path()?;
-        let connected = Pool::get(pool.cookie)?;
-        let (layout, target) = match duns::direct(path.to_bytes(), false) {
-            Some(target) => (None, target),
-            None => resolved(as_path(path), true).map(|(layout, target)| (Some(layout), target))?,
-        };
-        if target.pool != connected.label && uuid_in(&target.pool) != connected.uuid() {
-            log::line(
-                "libduns",
-                &format!("a path to a container of pool {}, not {}", target.pool, connected.label),
-            );
-            return Err(Errno(libc::EINVAL));
-        }
-        let Some(container) = target.container else { return Err(Errno(libc::EINVAL)) };
-        let destroy = || containers::destroy(pool.cookie, &container, true);
-        let Some(layout) = layout else { return Ok(destroy()?) };
-        let path = as_path(path);
-        // The path first, since a folder with entries cannot be removed.
-        let removed = match u64::from(layout) == DAOS_PROP_CO_LAYOUT_POSIX {
-            true => fs::remove_dir(path),
-            false => fs::remove_file(path),
-        };
-        removed.map_err(|error| failed(&error, path))?;
-        let destroyed = destroy().inspect_err(|_| {
-            let value = duns::value(layout, &target.pool, &container);
-            let _ = value.and_then(|value| Made::new(path, layout)?.name(&value));
-        });
-        Ok(destroyed?)
-    })
+#[export]
+fn duns_destroy_path(pool: Handle, path: Text) -> Result<()> {
+    let path = path.path()?;
+    let connected = Pool::get(pool.cookie)?;
+    let (layout, target) = match duns::direct(path.to_bytes(), false) {
+        Some(target) => (None, target),
+        None => resolved(as_path(path), true).map(|(layout, target)| (Some(layout), target))?,
+    };
+    if target.pool != connected.label && uuid_in(&target.pool).unwrap_or_default() != connected.uuid() {
+        log::line(
+            "libduns",
+            &format!("a path to a container of pool {}, not {}", target.pool, connected.label),
+        );
+        return Err(Errno(libc::EINVAL));
+    }
+    let Some(container) = target.container else { return Err(Errno(libc::EINVAL)) };
+    let destroy = || containers::destroy(pool.cookie, &container, true);
+    let Some(layout) = layout else { return Ok(destroy()?) };
+    let path = as_path(path);
+    // The path first, since a folder with entries cannot be removed.
+    let removed = match u64::from(layout) == DAOS_PROP_CO_LAYOUT_POSIX {
+        true => fs::remove_dir(path),
+        false => fs::remove_file(path),
+    };
+    removed.map_err(|error| failed(&error, path))?;
+    let destroyed = destroy().inspect_err(|_| {
+        let value = duns::value(layout, &target.pool, &container);
+        let _ = value.and_then(|value| Made::new(path, layout)?.name(&value));
+    });
+    Ok(destroyed?)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn duns_set_sys_name(attributes: InOut<duns_attr_t>, name: Text) -> c_int {
-    done(|| {
-        let (attributes, name) = (attributes.get()?, name.path()?);
-        attributes.da_sys = copied(name.to_bytes_with_nul())?.cast();
-        Ok(())
-    })
+#[export]
+fn duns_set_sys_name(attributes: InOut<duns_attr_t>, name: Text) -> Result<()> {
+    let (attributes, name) = (attributes.get()?, name.path()?);
+    attributes.da_sys = copied(name.to_bytes_with_nul())?.cast();
+    Ok(())
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn duns_destroy_attr(attributes: InOut<duns_attr_t>) {
+#[export]
+unsafe fn duns_destroy_attr(attributes: InOut<duns_attr_t>) {
     let Some(attributes) = attributes.or_none() else { return };
     // SAFETY: HEAP for the strings in `attributes`, which `tell` and `duns_set_sys_name` allocate.
     unsafe {

@@ -6,11 +6,11 @@ use std::{
     time::Duration,
 };
 
-use super::{Event, Handle, Out, done, outs};
+use super::{Event, Handle, Out, export, outs};
 use crate::{
     abi::{constants::*, errors::DER_INVAL, types::*},
     runtime::{
-        error::{Der, invalid},
+        error::{Der, Result, invalid},
         events::{self, Callback, Ended},
     },
 };
@@ -43,18 +43,18 @@ fn time(timeout: i64) -> Option<Duration> {
     u64::try_from(timeout).ok().map(Duration::from_micros)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_eq_create(queue: Out<Handle>) -> c_int {
-    done(|| queue.open(events::create_queue))
+#[export]
+fn daos_eq_create(queue: Out<Handle>) -> Result<()> {
+    queue.open(events::create_queue)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_eq_destroy(queue: Handle, flags: c_int) -> c_int {
-    done(|| events::destroy_queue(queue.cookie, flags & DAOS_EQ_DESTROY_FORCE != 0))
+#[export]
+fn daos_eq_destroy(queue: Handle, flags: c_int) -> Result<()> {
+    events::destroy_queue(queue.cookie, flags & DAOS_EQ_DESTROY_FORCE != 0)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_eq_poll(
+#[export]
+unsafe fn daos_eq_poll(
     queue: Handle,
     wait_running: c_int,
     timeout: i64,
@@ -86,8 +86,8 @@ unsafe fn give_events(events: &[events::Address], places: *mut Event) -> c_int {
     events.len() as c_int
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_eq_query(queue: Handle, what: c_int, count: u32, found: *mut Event) -> c_int {
+#[export]
+unsafe fn daos_eq_query(queue: Handle, what: c_int, count: u32, found: *mut Event) -> c_int {
     match events::query(queue.cookie, what & DAOS_EQR_COMPLETED != 0, what & DAOS_EQR_WAITING != 0) {
         Err(Der(number)) => -number,
         // A call without space asks for their number only.
@@ -97,63 +97,59 @@ unsafe extern "C" fn daos_eq_query(queue: Handle, what: c_int, count: u32, found
     }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_event_init(event: Event, queue: Handle, parent: Event) -> c_int {
-    done(|| {
-        if event.is_null() {
-            return invalid("a null pointer for an event");
-        }
-        // SAFETY: OUT for `event`, which is not null and need not have a value yet.
-        unsafe { (&raw mut (*event).ev_error).write(0) };
-        let parent = (!parent.is_null()).then(|| parent.expose_provenance());
-        events::init(event.expose_provenance(), queue.cookie, parent)
-    })
+#[export]
+unsafe fn daos_event_init(subject: Event, queue: Handle, parent: Event) -> Result<()> {
+    if subject.is_null() {
+        return invalid("a null pointer for an event");
+    }
+    // SAFETY: OUT for `subject`, which is not null and need not have a value yet.
+    unsafe { (&raw mut (*subject).ev_error).write(0) };
+    let parent = (!parent.is_null()).then(|| parent.expose_provenance());
+    events::init(subject.expose_provenance(), queue.cookie, parent)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_event_fini(event: Event) -> c_int {
-    done(|| events::fini(event.addr()))
+#[export]
+fn daos_event_fini(subject: Event) -> Result<()> {
+    events::fini(subject.addr())
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_event_test(event: Event, timeout: i64, flag: Out<bool>) -> c_int {
-    done(|| flag.fill(|| events::test(event.addr(), time(timeout))))
+#[export]
+fn daos_event_test(subject: Event, timeout: i64, flag: Out<bool>) -> Result<()> {
+    flag.fill(|| events::test(subject.addr(), time(timeout)))
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_event_parent_barrier(event: Event) -> c_int {
-    done(|| {
-        if let Some(ended) = events::barrier(event.addr())? {
-            // SAFETY: EVENT for `event`, which `barrier` has found initialised.
-            unsafe { end(ended) };
-        }
-        Ok(())
-    })
+#[export]
+unsafe fn daos_event_parent_barrier(subject: Event) -> Result<()> {
+    if let Some(ended) = events::barrier(subject.addr())? {
+        // SAFETY: EVENT for `subject`, which `barrier` has found initialised.
+        unsafe { end(ended) };
+    }
+    Ok(())
 }
 
 /// The thread whose call ends the event runs the callback, before that call returns.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_event_register_comp_cb(
-    event: Event,
+#[export]
+unsafe fn daos_event_register_comp_cb(
+    subject: Event,
     call: daos_event_comp_cb_t,
     argument: *mut c_void,
-) -> c_int {
-    done(|| match call {
+) -> Result<()> {
+    match call {
         None => invalid("a null pointer for a function"),
         Some(call) => {
-            events::register(event.addr(), Callback { call, argument: argument.expose_provenance() })
+            events::register(subject.addr(), Callback { call, argument: argument.expose_provenance() })
         }
-    })
+    }
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_event_next(parent: Event, child: Event) -> Event {
+#[export]
+fn daos_event_next(parent: Event, child: Event) -> Event {
     let child = (!child.is_null()).then(|| child.addr());
     events::next(parent.addr(), child).map_or(ptr::null_mut(), ptr::with_exposed_provenance_mut)
 }
 
 /// No call can be aborted.
-#[unsafe(no_mangle)]
-extern "C" fn daos_event_abort(_event: Event) -> c_int {
+#[export]
+fn daos_event_abort(_event: Event) -> c_int {
     0
 }

@@ -7,9 +7,10 @@ use std::{
     ptr,
 };
 
-use super::{InOut, Out, Text, second_name};
+use super::{InOut, Out, Text, export};
 use crate::{
     abi::{errors::*, info::d_rank_list_t, types::*},
+    runtime::error::{Der, Result},
     transactions::epochs,
 };
 
@@ -17,38 +18,38 @@ const NANOSECONDS: u64 = 1_000_000_000;
 /// Parts of a nanosecond that a unit of an epoch is.
 const PARTS: u64 = 16;
 
-#[unsafe(no_mangle)]
-extern "C" fn d_calloc(count: usize, size: usize) -> *mut c_void {
+#[export]
+fn d_calloc(count: usize, size: usize) -> *mut c_void {
     // SAFETY: `calloc` takes any numbers.
     unsafe { libc::calloc(count, size) }
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn d_malloc(size: usize) -> *mut c_void {
+#[export]
+fn d_malloc(size: usize) -> *mut c_void {
     // SAFETY: `malloc` takes any number.
     unsafe { libc::malloc(size) }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn d_realloc(memory: *mut c_void, size: usize) -> *mut c_void {
+#[export]
+unsafe fn d_realloc(memory: *mut c_void, size: usize) -> *mut c_void {
     // SAFETY: HEAP for `memory`.
     unsafe { libc::realloc(memory, size) }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn d_free(memory: *mut c_void) {
+#[export]
+unsafe fn d_free(memory: *mut c_void) {
     // SAFETY: HEAP for `memory`.
     unsafe { libc::free(memory) };
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn d_strndup(text: *const c_char, most: usize) -> *mut c_char {
+#[export]
+unsafe fn d_strndup(text: *const c_char, most: usize) -> *mut c_char {
     // SAFETY: BYTES for `text`, up to the first NUL or `most`.
     unsafe { libc::strndup(text, most) }
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn d_aligned_alloc(alignment: usize, size: usize, is_zeroed: bool) -> *mut c_void {
+#[export]
+fn d_aligned_alloc(alignment: usize, size: usize, is_zeroed: bool) -> *mut c_void {
     let mut memory = ptr::null_mut();
     // SAFETY: `memory` is of this function; a wrong alignment is refused.
     if unsafe { libc::posix_memalign(&raw mut memory, alignment.max(size_of::<usize>()), size) } != 0 {
@@ -61,40 +62,40 @@ extern "C" fn d_aligned_alloc(alignment: usize, size: usize, is_zeroed: bool) ->
     memory
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn d_realpath(path: *const c_char, resolved: *mut c_char) -> *mut c_char {
+#[export]
+unsafe fn d_realpath(path: *const c_char, resolved: *mut c_char) -> *mut c_char {
     // SAFETY: STRING for `path`; BUFFER for `resolved`, of `PATH_MAX` bytes.
     unsafe { libc::realpath(path, resolved) }
 }
 
 /// Whether an environment variable is set to a value other than the number 0.
-#[unsafe(no_mangle)]
-extern "C" fn d_getenv_bool(name: Text, value: Out<bool>) -> c_int {
-    let (Ok(name), Ok(value)) = (name.text(), value.place()) else { return -DER_INVAL };
-    let Some(given) = std::env::var_os(name) else { return -DER_NONEXIST };
+#[export]
+fn d_getenv_bool(name: Text, value: Out<bool>) -> Result<()> {
+    let (name, value) = (name.text()?, value.place()?);
+    let given = std::env::var_os(name).ok_or(Der(DER_NONEXIST))?;
     let is_zero = given.to_str().is_some_and(|given| given.trim_start().parse() == Ok(0_i64));
     value.set(!is_zero);
-    0
+    Ok(())
 }
 
 /// A list with space for `count` buffers, without the buffers.
-#[unsafe(no_mangle)]
-extern "C" fn daos_sgl_init(list: Out<d_sg_list_t>, count: u32) -> c_int {
-    let Ok(list) = list.place() else { return -DER_INVAL };
+#[export]
+fn daos_sgl_init(list: Out<d_sg_list_t>, count: u32) -> Result<()> {
+    let list = list.place()?;
     let vectors = match count {
         0 => ptr::null_mut(),
         count => d_calloc(count as usize, size_of::<d_iov_t>()).cast::<d_iov_t>(),
     };
     if count > 0 && vectors.is_null() {
-        return -DER_NOMEM;
+        return Err(Der(DER_NOMEM));
     }
     list.set(d_sg_list_t { sg_nr: count, sg_nr_out: 0, sg_iovs: vectors });
-    0
+    Ok(())
 }
 
 /// Frees a list of `daos_sgl_init`, on request with its buffers.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_sgl_fini(list: InOut<d_sg_list_t>, with_buffers: bool) -> c_int {
+#[export]
+unsafe fn daos_sgl_fini(list: InOut<d_sg_list_t>, with_buffers: bool) -> c_int {
     let Some(list) = list.or_none() else { return 0 };
     if list.sg_iovs.is_null() {
         return 0;
@@ -111,8 +112,8 @@ unsafe extern "C" fn daos_sgl_fini(list: InOut<d_sg_list_t>, with_buffers: bool)
 }
 
 /// A list of the processes 0, 1 and so on.
-#[unsafe(no_mangle)]
-extern "C" fn d_rank_list_alloc(count: u32) -> *mut d_rank_list_t {
+#[export]
+fn d_rank_list_alloc(count: u32) -> *mut d_rank_list_t {
     let list: *mut d_rank_list_t = d_calloc(1, size_of::<d_rank_list_t>()).cast();
     if list.is_null() || count == 0 {
         return list;
@@ -137,8 +138,8 @@ fn ranks(text: &str, separators: &str) -> Option<Vec<u32>> {
 }
 
 /// Returns null for a text with anything but numbers.
-#[unsafe(no_mangle)]
-extern "C" fn daos_rank_list_parse(list: Text, separators: Text) -> *mut d_rank_list_t {
+#[export]
+fn daos_rank_list_parse(list: Text, separators: Text) -> *mut d_rank_list_t {
     let texts = list.text().and_then(|list| Ok((list, separators.text()?)));
     let found = texts.ok().and_then(|(list, separators)| ranks(list, separators)).unwrap_or_default();
     if found.is_empty() {
@@ -154,8 +155,8 @@ extern "C" fn daos_rank_list_parse(list: Text, separators: Text) -> *mut d_rank_
     made
 }
 
-#[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn d_rank_list_free(list: *mut d_rank_list_t) {
+#[export]
+pub(super) unsafe fn d_rank_list_free(list: *mut d_rank_list_t) {
     // SAFETY: HEAP for `list`, which is of `d_rank_list_alloc`, and for its numbers.
     unsafe {
         if let Some(head) = list.as_ref() {
@@ -166,55 +167,51 @@ pub(super) unsafe extern "C" fn d_rank_list_free(list: *mut d_rank_list_t) {
 }
 
 /// The present time as an epoch.
-#[unsafe(no_mangle)]
-extern "C" fn d_hlc_get() -> u64 {
+#[export]
+fn d_hlc_get() -> u64 {
     epochs::next()
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn d_hlc2nsec(epoch: u64) -> u64 {
+#[export]
+fn d_hlc2nsec(epoch: u64) -> u64 {
     epoch / PARTS
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn d_nsec2hlc(nanoseconds: u64) -> u64 {
+#[export]
+fn d_nsec2hlc(nanoseconds: u64) -> u64 {
     nanoseconds.wrapping_mul(PARTS)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn d_hlc2unixnsec(epoch: u64) -> u64 {
+#[export]
+fn d_hlc2unixnsec(epoch: u64) -> u64 {
     epoch / PARTS + epochs::BEGIN * NANOSECONDS
 }
 
 /// Returns 0 for a time that no epoch can represent.
-#[unsafe(no_mangle)]
-extern "C" fn d_unixnsec2hlc(nanoseconds: u64) -> u64 {
+#[export]
+fn d_unixnsec2hlc(nanoseconds: u64) -> u64 {
     let since = nanoseconds.checked_sub(epochs::BEGIN * NANOSECONDS);
     since.and_then(|since| since.checked_mul(PARTS)).unwrap_or(0)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn d_hlc2timespec(epoch: u64, time: Out<libc::timespec>) -> c_int {
+#[export(daos_hlc2timespec)]
+fn d_hlc2timespec(epoch: u64, time: Out<libc::timespec>) -> Result<()> {
     let unix = d_hlc2unixnsec(epoch);
-    let Ok(time) = time.place() else { return -DER_INVAL };
+    let time = time.place()?;
     let (tv_sec, tv_nsec) = ((unix / NANOSECONDS) as i64, (unix % NANOSECONDS) as i64);
     time.set(libc::timespec { tv_sec, tv_nsec });
-    0
+    Ok(())
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn d_timespec2hlc(time: libc::timespec, epoch: Out<u64>) -> c_int {
-    let Ok(epoch) = epoch.place() else { return -DER_INVAL };
+#[export]
+fn d_timespec2hlc(time: libc::timespec, epoch: Out<u64>) -> Result<()> {
+    let epoch = epoch.place()?;
     let seconds = (time.tv_sec as u64).wrapping_sub(epochs::BEGIN);
     epoch.set(d_nsec2hlc(seconds.wrapping_mul(NANOSECONDS).wrapping_add(time.tv_nsec as u64)));
-    0
+    Ok(())
 }
 
-second_name! { daos_hlc2timespec = d_hlc2timespec(epoch: u64, time: Out<libc::timespec>) }
-
-#[unsafe(no_mangle)]
-extern "C" fn daos_hlc2timestamp(epoch: u64, seconds: Out<libc::time_t>) -> c_int {
-    let Ok(seconds) = seconds.place() else { return -DER_INVAL };
-    seconds.set((d_hlc2unixnsec(epoch) / NANOSECONDS) as i64);
-    0
+#[export]
+fn daos_hlc2timestamp(epoch: u64, seconds: Out<libc::time_t>) -> Result<()> {
+    seconds.fill(|| Ok((d_hlc2unixnsec(epoch) / NANOSECONDS) as i64))
 }

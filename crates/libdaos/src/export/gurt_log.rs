@@ -10,6 +10,7 @@ use std::{
     sync::atomic::{AtomicI32, AtomicPtr, Ordering},
 };
 
+use super::export;
 use crate::{abi::errors::DER_INVAL, runtime::log};
 
 /// The levels, from 0 for debugging on.
@@ -96,8 +97,8 @@ unsafe extern "C" {
 }
 
 /// Adds a line to the log.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn d_vlog(flags: c_int, format: *const c_char, arguments: *mut c_void) {
+#[export]
+unsafe fn d_vlog(flags: c_int, format: *const c_char, arguments: *mut c_void) {
     let level = LEVELS.get((flags >> LEVEL_SHIFT & 0xf) as usize).copied().unwrap_or("ERR");
     let mut text = ptr::null_mut();
     // SAFETY: STRING for `format`, and the program gives the arguments that it names; `text` is of this function.
@@ -111,18 +112,18 @@ unsafe extern "C" fn d_vlog(flags: c_int, format: *const c_char, arguments: *mut
 }
 
 /// Does nothing: each line is written at once.
-#[unsafe(no_mangle)]
-extern "C" fn d_log_sync() {}
+#[export]
+fn d_log_sync() {}
 
 /// Injects no fault.
-#[unsafe(no_mangle)]
-extern "C" fn d_should_fail(_fault: *mut c_void) -> bool {
+#[export]
+fn d_should_fail(_fault: *mut c_void) -> bool {
     false
 }
 
 /// Registers the function that failed assertions call.
-#[unsafe(no_mangle)]
-extern "C" fn d_register_alt_assert(function: *mut c_void) -> c_int {
+#[export]
+fn d_register_alt_assert(function: *mut c_void) -> c_int {
     if function.is_null() {
         return -DER_INVAL;
     }

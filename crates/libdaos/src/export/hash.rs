@@ -14,7 +14,7 @@ use std::{
     ptr,
 };
 
-use super::many;
+use super::{export, many};
 use crate::{
     abi::{errors::*, hash::*},
     objects::hashes,
@@ -23,14 +23,14 @@ use crate::{
 /// The binary logarithm of the largest number of lists.
 const BITS_MAX: u32 = 28;
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_string_u32(string: *const c_char, length: c_uint) -> u32 {
+#[export]
+unsafe fn d_hash_string_u32(string: *const c_char, length: c_uint) -> u32 {
     // SAFETY: BYTES for `string`, as many as `length` says.
     unsafe { many(string.cast::<u8>(), length.into()) }.map_or(0, hashes::string_u32)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_murmur64(key: *const u8, length: c_uint, seed: c_uint) -> u64 {
+#[export]
+unsafe fn d_hash_murmur64(key: *const u8, length: c_uint, seed: c_uint) -> u64 {
     // SAFETY: BYTES for `key`, as many as `length` says.
     unsafe { many(key, length.into()) }.map_or(0, |bytes| hashes::murmur64(bytes, seed))
 }
@@ -213,8 +213,8 @@ unsafe fn unlink(link: *mut d_list_t) {
     }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_table_create_inplace(
+#[export]
+unsafe fn d_hash_table_create_inplace(
     features: u32,
     bits: u32,
     own: *mut c_void,
@@ -254,8 +254,8 @@ unsafe extern "C" fn d_hash_table_create_inplace(
     0
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_table_create(
+#[export]
+unsafe fn d_hash_table_create(
     features: u32,
     bits: u32,
     own: *mut c_void,
@@ -281,8 +281,8 @@ unsafe extern "C" fn d_hash_table_create(
     }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_table_destroy_inplace(table: Table, force: bool) -> c_int {
+#[export]
+unsafe fn d_hash_table_destroy_inplace(table: Table, force: bool) -> c_int {
     if !force && !d_hash_table_is_empty(table) {
         return -DER_BUSY;
     }
@@ -302,8 +302,8 @@ unsafe extern "C" fn d_hash_table_destroy_inplace(table: Table, force: bool) -> 
     0
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_table_destroy(table: Table, force: bool) -> c_int {
+#[export]
+unsafe fn d_hash_table_destroy(table: Table, force: bool) -> c_int {
     // SAFETY: TABLE for `table`, which `d_hash_table_create` has allocated.
     unsafe {
         let number = d_hash_table_destroy_inplace(table, force);
@@ -314,12 +314,8 @@ unsafe extern "C" fn d_hash_table_destroy(table: Table, force: bool) -> c_int {
     }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_table_traverse(
-    table: Table,
-    each: d_hash_traverse_cb_t,
-    argument: *mut c_void,
-) -> c_int {
+#[export]
+unsafe fn d_hash_table_traverse(table: Table, each: d_hash_traverse_cb_t, argument: *mut c_void) -> c_int {
     // SAFETY: TABLE for `table`, or it is zeros; other threads may have it, so nothing refers to the whole.
     if table.0.is_null() || unsafe { (*table.0).ht_buckets }.is_null() {
         return -DER_UNINIT;
@@ -331,25 +327,25 @@ unsafe extern "C" fn d_hash_table_traverse(
     links.find_map(|link| Some(unsafe { each(link, argument) }).filter(|number| *number != 0)).unwrap_or(0)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn d_hash_rec_first(table: Table) -> *mut d_list_t {
+#[export]
+fn d_hash_rec_first(table: Table) -> *mut d_list_t {
     table.lock().heads().flat_map(Ring::new).next().unwrap_or(ptr::null_mut())
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn d_hash_table_is_empty(table: Table) -> bool {
+#[export]
+fn d_hash_table_is_empty(table: Table) -> bool {
     d_hash_rec_first(table).is_null()
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_rec_find(table: Table, key: *const c_void, size: c_uint) -> *mut d_list_t {
+#[export]
+unsafe fn d_hash_rec_find(table: Table, key: *const c_void, size: c_uint) -> *mut d_list_t {
     let locked = table.lock();
     let found = locked.head(key, size).and_then(|head| locked.find(head, key, size));
     found.inspect(|link| locked.add_reference(*link)).unwrap_or(ptr::null_mut())
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_rec_find_insert(
+#[export]
+unsafe fn d_hash_rec_find_insert(
     table: Table,
     key: *const c_void,
     size: c_uint,
@@ -369,8 +365,8 @@ unsafe extern "C" fn d_hash_rec_find_insert(
     }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_rec_insert(
+#[export]
+unsafe fn d_hash_rec_insert(
     table: Table,
     key: *const c_void,
     size: c_uint,
@@ -388,15 +384,15 @@ unsafe extern "C" fn d_hash_rec_insert(
     }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_rec_delete(table: Table, key: *const c_void, size: c_uint) -> bool {
+#[export]
+unsafe fn d_hash_rec_delete(table: Table, key: *const c_void, size: c_uint) -> bool {
     let locked = table.lock();
     let found = locked.head(key, size).and_then(|head| locked.find(head, key, size));
     found.map(|link| locked.remove(link)).is_some()
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_rec_delete_at(table: Table, link: *mut d_list_t) -> bool {
+#[export]
+unsafe fn d_hash_rec_delete_at(table: Table, link: *mut d_list_t) -> bool {
     let locked = table.lock();
     // SAFETY: LINK for `link`.
     let is_alone = unsafe { d_hash_rec_unlinked(link) };
@@ -406,19 +402,19 @@ unsafe extern "C" fn d_hash_rec_delete_at(table: Table, link: *mut d_list_t) -> 
     !is_alone
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_rec_addref(table: Table, link: *mut d_list_t) {
+#[export]
+unsafe fn d_hash_rec_addref(table: Table, link: *mut d_list_t) {
     table.lock().add_reference(link);
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_rec_decref(table: Table, link: *mut d_list_t) {
+#[export]
+unsafe fn d_hash_rec_decref(table: Table, link: *mut d_list_t) {
     // SAFETY: LINK for `link`.
     unsafe { d_hash_rec_ndecref(table, 1, link) };
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_rec_ndecref(table: Table, count: c_int, link: *mut d_list_t) -> c_int {
+#[export]
+unsafe fn d_hash_rec_ndecref(table: Table, count: c_int, link: *mut d_list_t) -> c_int {
     let locked = table.lock();
     let mut left = count;
     let mut is_last = false;
@@ -446,8 +442,8 @@ unsafe extern "C" fn d_hash_rec_ndecref(table: Table, count: c_int, link: *mut d
     if left == 0 { 0 } else { -DER_INVAL }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn d_hash_rec_unlinked(link: *mut d_list_t) -> bool {
+#[export]
+unsafe fn d_hash_rec_unlinked(link: *mut d_list_t) -> bool {
     // SAFETY: LINK for `link`.
     unsafe { (*link).next == link }
 }

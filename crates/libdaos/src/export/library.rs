@@ -4,38 +4,38 @@ use std::ffi::{CStr, CString, c_char, c_int};
 
 use isotach_object::ObjectClass;
 
-use super::{Text, done};
+use super::{Text, export};
 use crate::{
     abi::{classes::OC_RP_XSF, errors},
     containers::{pools, redundancy::COPIES_MAX},
-    runtime::locked,
+    runtime::{error::Result, locked},
 };
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_init() -> c_int {
-    done(pools::init)
+#[export]
+fn daos_init() -> Result<()> {
+    pools::init()
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_fini() -> c_int {
-    done(pools::fini)
+#[export]
+fn daos_fini() -> Result<()> {
+    pools::fini()
 }
 
 /// Does nothing: the next call of a child process notices the fork. The child opens its pools and containers anew.
-#[unsafe(no_mangle)]
-extern "C" fn daos_reinit() -> c_int {
+#[export]
+fn daos_reinit() -> c_int {
     0
 }
 
 /// The name of an error, such as `DER_NONEXIST`.
-#[unsafe(no_mangle)]
-extern "C" fn d_errstr(number: c_int) -> *const c_char {
+#[export]
+fn d_errstr(number: c_int) -> *const c_char {
     leaked(errors::name(number))
 }
 
 /// The description of an error.
-#[unsafe(no_mangle)]
-extern "C" fn d_errdesc(number: c_int) -> *const c_char {
+#[export]
+fn d_errdesc(number: c_int) -> *const c_char {
     leaked(errors::text(number))
 }
 
@@ -52,8 +52,8 @@ fn leaked(text: &'static str) -> *const c_char {
 }
 
 /// The number of the object class with a name, or 0.
-#[unsafe(no_mangle)]
-extern "C" fn daos_oclass_name2id(name: Text) -> c_int {
+#[export]
+fn daos_oclass_name2id(name: Text) -> c_int {
     match name.text() {
         Err(_) => 0,
         Ok(COPIES_MAX) => OC_RP_XSF as c_int,
@@ -62,8 +62,8 @@ extern "C" fn daos_oclass_name2id(name: Text) -> c_int {
 }
 
 /// The name of an object class, of at most 24 characters. Returns -1 for a class without a name.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_oclass_id2name(class: u32, name: *mut c_char) -> c_int {
+#[export]
+unsafe fn daos_oclass_id2name(class: u32, name: *mut c_char) -> c_int {
     let class = match class {
         OC_RP_XSF => COPIES_MAX.to_owned(),
         _ => ObjectClass::from_parts((class >> 24) as u8, class as u16).to_string(),

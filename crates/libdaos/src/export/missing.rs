@@ -2,13 +2,14 @@
 
 use std::ffi::c_int;
 
+use super::export;
 use crate::{abi::errors::DER_NOSYS, runtime::log};
 
 macro_rules! missing {
     ($result:expr => $($name:ident)*) => {
         $(
-            #[unsafe(no_mangle)]
-            extern "C" fn $name() -> c_int {
+            #[export]
+            fn $name() -> c_int {
                 log::line("DER_NOSYS", concat!(stringify!($name), " is not there"));
                 $result
             }

@@ -63,8 +63,9 @@ mod transaction;
 use std::{
     ffi::c_int,
     panic::{self, AssertUnwindSafe},
-    ptr,
 };
+
+use isotach_daos_export::export;
 
 use self::memory::{Bytes, In, InOut, Out, Place, Plain, Text, bytes_of, copied, fill, many, many_mut, outs};
 use crate::{
@@ -73,7 +74,7 @@ use crate::{
         types::{daos_event_t, daos_handle_t, daos_obj_id_t},
     },
     runtime::{
-        error::{Der, Result, refuse},
+        error::{Der, refuse},
         events,
     },
 };
@@ -82,42 +83,29 @@ use crate::{
 type Handle = daos_handle_t;
 type Event = *mut daos_event_t;
 
-/// Does what a function is for, and gives its number. With an event the call ends before it returns, so the event is reported at once.
-fn answer(event: Event, act: impl FnOnce() -> Result<()>) -> c_int {
-    answer_with(event, |Der(number)| -number, act)
+/// A failure as C gets it.
+trait Failure: From<Der> {
+    fn number(self) -> c_int;
 }
 
-/// As [`answer`], of a function without an event.
-fn done(act: impl FnOnce() -> Result<()>) -> c_int {
-    answer(ptr::null_mut(), act)
+impl Failure for Der {
+    fn number(self) -> c_int {
+        -self.0
+    }
 }
 
-/// Exports a function under a second name: DAOS has two of some.
-macro_rules! second_name {
-    ($second:ident = $first:ident($($argument:ident: $kind:ty),*)) => {
-        #[unsafe(no_mangle)]
-        extern "C" fn $second($($argument: $kind),*) -> c_int {
-            $first($($argument),*)
-        }
-    };
-}
-use second_name;
-
-/// As [`answer`], with other numbers for failures.
-fn answer_with<E: From<Der>>(
-    event: Event,
-    number_of: impl Fn(E) -> c_int,
-    act: impl FnOnce() -> std::result::Result<(), E>,
-) -> c_int {
+/// Runs the body of a function that is marked with [`export`], and gives its number. With an event the call ends before it returns, so the
+/// event is reported at once.
+fn answer<E: Failure>(event: Event, act: impl FnOnce() -> Result<(), E>) -> c_int {
     if !event.is_null()
         && let Err(refused) = events::launch(event.addr())
     {
-        return number_of(refused.into());
+        return E::from(refused).number();
     }
     let outcome = panic::catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|_| {
         Ok(refuse(DER_MISC, "a panic, which is a bug of this library; please tell of it")?)
     });
-    let number = outcome.map_or_else(number_of, |()| 0);
+    let number = outcome.map_or_else(Failure::number, |()| 0);
     if event.is_null() {
         return number;
     }

@@ -1,8 +1,8 @@
 //! Pools.
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{c_char, c_uint, c_void};
 
-use super::{Bytes, Event, Handle, InOut, Out, Text, answer, done, outs, second_name};
+use super::{Bytes, Event, Handle, InOut, Out, Text, export, outs};
 use crate::{
     abi::{
         acl::{DPI_SPACE, DRS_NOT_STARTED},
@@ -22,50 +22,42 @@ use crate::{
     },
 };
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_pool_connect(
+#[export(daos_pool_connect2)]
+fn daos_pool_connect(
     pool: Text,
     _system: *const c_char,
     flags: c_uint,
     handle: Out<Handle>,
     info: InOut<daos_pool_info_t>,
     event: Event,
-) -> c_int {
-    answer(event, || {
-        let (pool, handle) = (pool.text()?, handle.place()?);
-        let cookie = pools::connect(pool, flags)?;
-        handle.set(Handle { cookie });
-        tell(cookie, info).inspect_err(|_| _ = handles::remove(cookie))
-    })
+) -> Result<()> {
+    let (pool, handle) = (pool.text()?, handle.place()?);
+    let cookie = pools::connect(pool, flags)?;
+    handle.set(Handle { cookie });
+    tell(cookie, info).inspect_err(|_| _ = handles::remove(cookie))
 }
 
-second_name! { daos_pool_connect2 = daos_pool_connect(
-    pool: Text, system: *const c_char, flags: c_uint, handle: Out<Handle>, info: InOut<daos_pool_info_t>, event: Event
-) }
-
-#[unsafe(no_mangle)]
-extern "C" fn daos_pool_disconnect(pool: Handle, event: Event) -> c_int {
-    answer(event, || pools::disconnect(pool.cookie))
+#[export]
+fn daos_pool_disconnect(pool: Handle, event: Event) -> Result<()> {
+    pools::disconnect(pool.cookie)
 }
 
 /// Reports the label and the access rights, and no other properties. No ranks exist: each process serves itself.
-#[unsafe(no_mangle)]
-extern "C" fn daos_pool_query(
+#[export]
+fn daos_pool_query(
     pool: Handle,
     ranks: *mut *mut c_void,
     info: InOut<daos_pool_info_t>,
     properties: InOut<daos_prop_t>,
     event: Event,
-) -> c_int {
-    answer(event, || {
-        if !ranks.is_null() {
-            return refuse(DER_NOSYS, "the ranks of a pool");
-        }
-        if !properties.is_null() {
-            properties.fill(&properties::of_pool(&*Pool::get(pool.cookie)?))?;
-        }
-        tell(pool.cookie, info)
-    })
+) -> Result<()> {
+    if !ranks.is_null() {
+        return refuse(DER_NOSYS, "the ranks of a pool");
+    }
+    if !properties.is_null() {
+        properties.fill(&properties::of_pool(&*Pool::get(pool.cookie)?))?;
+    }
+    tell(pool.cookie, info)
 }
 
 /// Fills the requested information on a pool, if any: `pi_bits` name the requested parts.
@@ -95,42 +87,40 @@ fn tell(pool: u64, info: InOut<daos_pool_info_t>) -> Result<()> {
     Ok(())
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_pool_list_cont(
+#[export]
+unsafe fn daos_pool_list_cont(
     pool: Handle,
     count: InOut<u64>,
     buffer: *mut daos_pool_cont_info,
     event: Event,
-) -> c_int {
-    answer(event, || {
-        let count = count.get()?;
-        let capacity = *count;
-        let all = labels::list(&*Pool::get(pool.cookie)?)?;
-        *count = all.len() as u64;
-        if buffer.is_null() {
-            return Ok(());
+) -> Result<()> {
+    let count = count.get()?;
+    let capacity = *count;
+    let all = labels::list(&*Pool::get(pool.cookie)?)?;
+    *count = all.len() as u64;
+    if buffer.is_null() {
+        return Ok(());
+    }
+    if capacity < *count {
+        return Err(Der(DER_TRUNC));
+    }
+    // SAFETY: LIST for `buffer`, of `count` as it was given, which is no less.
+    let places = unsafe { outs(buffer, *count) }?;
+    for (place, listed) in places.iter_mut().zip(all) {
+        let info = place.write(daos_pool_cont_info { pci_uuid: listed.uuid, pci_label: [0; 128] });
+        for (place, byte) in info.pci_label.iter_mut().zip(listed.label.as_str().bytes()) {
+            *place = byte as c_char;
         }
-        if capacity < *count {
-            return Err(Der(DER_TRUNC));
-        }
-        // SAFETY: LIST for `buffer`, of `count` as it was given, which is no less.
-        let places = unsafe { outs(buffer, *count) }?;
-        for (place, listed) in places.iter_mut().zip(all) {
-            let info = place.write(daos_pool_cont_info { pci_uuid: listed.uuid, pci_label: [0; 128] });
-            for (place, byte) in info.pci_label.iter_mut().zip(listed.label.as_str().bytes()) {
-                *place = byte as c_char;
-            }
-        }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_pool_local2global(pool: Handle, global: InOut<d_iov_t>) -> c_int {
-    done(|| global.give(&globals::of_pool(pool.cookie)?))
+#[export]
+fn daos_pool_local2global(pool: Handle, global: InOut<d_iov_t>) -> Result<()> {
+    global.give(&globals::of_pool(pool.cookie)?)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_pool_global2local(global: Bytes, pool: Out<Handle>) -> c_int {
-    done(|| pool.open(|| globals::to_pool(global.get()?)))
+#[export]
+fn daos_pool_global2local(global: Bytes, pool: Out<Handle>) -> Result<()> {
+    pool.open(|| globals::to_pool(global.get()?))
 }

@@ -1,12 +1,12 @@
 //! Lists of properties. Their memory is of C's allocator, since programs store their own texts in them.
 
 use std::{
-    ffi::{CStr, c_int, c_void},
+    ffi::{CStr, c_void},
     ptr,
 };
 
 use super::{
-    Event, Handle, In, InOut, answer, copied,
+    Event, Handle, In, InOut, copied, export,
     gurt::d_rank_list_free,
     many, many_mut,
     property_values::{has_pointer, has_text},
@@ -20,8 +20,8 @@ use crate::{
     runtime::error::{Result, invalid, refuse},
 };
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn daos_prop_alloc(count: u32) -> *mut daos_prop_t {
+#[export]
+pub(super) fn daos_prop_alloc(count: u32) -> *mut daos_prop_t {
     if count > DAOS_PROP_ENTRIES_MAX_NR {
         return ptr::null_mut();
     }
@@ -58,8 +58,8 @@ pub(super) fn list_of(numbers: &[u32], found: &Properties) -> Result<*mut daos_p
     Ok(made)
 }
 
-#[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn daos_prop_free(list: *mut daos_prop_t) {
+#[export]
+pub(super) unsafe fn daos_prop_free(list: *mut daos_prop_t) {
     // SAFETY: STRUCT and HEAP for `list`.
     unsafe {
         daos_prop_fini(InOut::new(list));
@@ -67,8 +67,8 @@ pub(super) unsafe extern "C" fn daos_prop_free(list: *mut daos_prop_t) {
     }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_prop_fini(mut list: InOut<daos_prop_t>) {
+#[export]
+unsafe fn daos_prop_fini(mut list: InOut<daos_prop_t>) {
     // Without a list there is nothing to free, and nothing to log.
     if list.is_null() {
         return;
@@ -83,8 +83,8 @@ unsafe extern "C" fn daos_prop_fini(mut list: InOut<daos_prop_t>) {
     (head.dpp_nr, head.dpp_entries) = (0, ptr::null_mut());
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn daos_prop_entry_get(list: InOut<daos_prop_t>, number: u32) -> *mut daos_prop_entry {
+#[export]
+pub(super) fn daos_prop_entry_get(list: InOut<daos_prop_t>, number: u32) -> *mut daos_prop_entry {
     let mut all = list.entries().into_iter().flatten();
     all.find(|entry| entry.dpe_type == number).map_or(ptr::null_mut(), ptr::from_mut)
 }
@@ -178,21 +178,19 @@ impl<'a> InOut<'a, daos_prop_t> {
     }
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_cont_set_prop(container: Handle, list: InOut<daos_prop_t>, event: Event) -> c_int {
-    answer(event, || {
-        let mut given = list.taken()?;
-        properties::check_changeable(&given)?;
-        let container = Container::get(container.cookie)?;
-        if given.is_empty() {
-            return invalid("properties to be set: one at least is expected");
-        }
-        let label = given.remove(&DAOS_PROP_CO_LABEL);
-        if label.is_some_and(|label| label != Value::Text(container.inner.label().to_string())) {
-            return invalid("another label for a container, which keeps the one it has");
-        }
-        properties::keep(&container, &given)
-    })
+#[export]
+fn daos_cont_set_prop(container: Handle, list: InOut<daos_prop_t>, event: Event) -> Result<()> {
+    let mut given = list.taken()?;
+    properties::check_changeable(&given)?;
+    let container = Container::get(container.cookie)?;
+    if given.is_empty() {
+        return invalid("properties to be set: one at least is expected");
+    }
+    let label = given.remove(&DAOS_PROP_CO_LABEL);
+    if label.is_some_and(|label| label != Value::Text(container.inner.label().to_string())) {
+        return invalid("another label for a container, which keeps the one it has");
+    }
+    properties::keep(&container, &given)
 }
 
 /// The value of a property that is a number.

@@ -1,12 +1,12 @@
 //! Values of properties: storing them in lists, copying them, reading them from text.
 
 use std::{
-    ffi::{CStr, c_char, c_int, c_void},
+    ffi::{CStr, c_char, c_void},
     ptr, slice,
 };
 
 use super::{
-    In, InOut, Out, copied, done, many,
+    In, InOut, Out, copied, export, many,
     properties::{allocated, clear, daos_prop_entry_get, daos_prop_free, list_of, value},
 };
 use crate::{
@@ -90,8 +90,8 @@ unsafe fn merged(count: usize, lists: &[&[daos_prop_entry]]) -> Result<*mut daos
 }
 
 /// Copies a list of properties, of pools (`for_pool`) or of containers.
-#[unsafe(no_mangle)]
-extern "C" fn daos_prop_dup(list: InOut<daos_prop_t>, for_pool: bool, _input: bool) -> *mut daos_prop_t {
+#[export]
+fn daos_prop_dup(list: InOut<daos_prop_t>, for_pool: bool, _input: bool) -> *mut daos_prop_t {
     let range = match for_pool {
         true => DAOS_PROP_PO_MIN + 1..DAOS_PROP_PO_MAX,
         false => DAOS_PROP_CO_MIN + 1..DAOS_PROP_CO_MAX,
@@ -104,36 +104,34 @@ extern "C" fn daos_prop_dup(list: InOut<daos_prop_t>, for_pool: bool, _input: bo
     unsafe { merged(all.len(), &[all]) }.unwrap_or(ptr::null_mut())
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_prop_merge2(
+#[export]
+fn daos_prop_merge2(
     old: InOut<daos_prop_t>,
     new: InOut<daos_prop_t>,
     result: Out<*mut daos_prop_t>,
-) -> c_int {
-    done(|| {
-        let (old, new, place) = (&*old.entries()?, &*new.entries()?, result.place()?);
-        let is_new = |entry: &&daos_prop_entry| old.iter().all(|other| other.dpe_type != entry.dpe_type);
-        let count = old.len() + new.iter().filter(is_new).count();
-        // SAFETY: STRUCT for both lists, whose entries these are, with their values.
-        place.set(unsafe { merged(count, &[old, new]) }?);
-        Ok(())
-    })
+) -> Result<()> {
+    let (old, new, place) = (&*old.entries()?, &*new.entries()?, result.place()?);
+    let is_new = |entry: &&daos_prop_entry| old.iter().all(|other| other.dpe_type != entry.dpe_type);
+    let count = old.len() + new.iter().filter(is_new).count();
+    // SAFETY: STRUCT for both lists, whose entries these are, with their values.
+    place.set(unsafe { merged(count, &[old, new]) }?);
+    Ok(())
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_prop_merge(old: InOut<daos_prop_t>, new: InOut<daos_prop_t>) -> *mut daos_prop_t {
+#[export]
+fn daos_prop_merge(old: InOut<daos_prop_t>, new: InOut<daos_prop_t>) -> *mut daos_prop_t {
     let mut result = ptr::null_mut();
     daos_prop_merge2(old, new, Out::from(&mut result));
     result
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_prop_has_str(entry: In<daos_prop_entry>) -> bool {
+#[export]
+fn daos_prop_has_str(entry: In<daos_prop_entry>) -> bool {
     entry.or_none().is_some_and(|entry| has_text(entry.dpe_type))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn daos_prop_has_ptr(entry: In<daos_prop_entry>) -> bool {
+#[export]
+fn daos_prop_has_ptr(entry: In<daos_prop_entry>) -> bool {
     entry.or_none().is_some_and(|entry| has_pointer(entry.dpe_type))
 }
 
@@ -153,55 +151,57 @@ unsafe fn put(entry: InOut<daos_prop_entry>, is_right: impl Fn(u32) -> bool, byt
     Ok(())
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_prop_entry_set_str(
+#[export]
+unsafe fn daos_prop_entry_set_str(
     entry: InOut<daos_prop_entry>,
     text: *const c_char,
     length: u64,
-) -> c_int {
+) -> Result<()> {
     // SAFETY: BYTES for `text`, up to the first NUL or `length`; HEAP for the value of `entry`.
-    done(|| unsafe { put(entry, has_text, &[bounded(text, length)?, &[0]].concat()) })
+    unsafe { put(entry, has_text, &[bounded(text, length)?, &[0]].concat()) }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_prop_entry_set_ptr(
+#[export]
+unsafe fn daos_prop_entry_set_ptr(
     entry: InOut<daos_prop_entry>,
     value: *const c_void,
     size: u64,
-) -> c_int {
+) -> Result<()> {
     // SAFETY: BYTES for `value`, as many as `size` says; HEAP for the value of `entry`.
-    done(|| unsafe { put(entry, has_pointer, many(value.cast(), size)?) })
+    unsafe { put(entry, has_pointer, many(value.cast(), size)?) }
 }
 
-/// Sets the value of an entry of a list, if there is one.
-fn set(list: InOut<daos_prop_t>, number: u32, set: impl FnOnce(InOut<daos_prop_entry>) -> c_int) -> c_int {
+/// The entry of a list with a number.
+fn entry_of<'a>(list: InOut<'a, daos_prop_t>, number: u32) -> Result<InOut<'a, daos_prop_entry>> {
     match daos_prop_entry_get(list, number) {
-        entry if entry.is_null() => -DER_NONEXIST,
+        entry if entry.is_null() => Err(Der(DER_NONEXIST)),
         // SAFETY: `entry` is in the list.
-        entry => set(unsafe { InOut::new(entry) }),
+        entry => Ok(unsafe { InOut::new(entry) }),
     }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_prop_set_str(
+#[export]
+unsafe fn daos_prop_set_str(
     list: InOut<daos_prop_t>,
     number: u32,
     text: *const c_char,
     length: u64,
-) -> c_int {
+) -> Result<()> {
+    let entry = entry_of(list, number)?;
     // SAFETY: BYTES for `text`, up to the first NUL or `length`; HEAP for the value of `entry`.
-    set(list, number, |entry| unsafe { daos_prop_entry_set_str(entry, text, length) })
+    unsafe { put(entry, has_text, &[bounded(text, length)?, &[0]].concat()) }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_prop_set_ptr(
+#[export]
+unsafe fn daos_prop_set_ptr(
     list: InOut<daos_prop_t>,
     number: u32,
     value: *const c_void,
     size: u64,
-) -> c_int {
+) -> Result<()> {
+    let entry = entry_of(list, number)?;
     // SAFETY: BYTES for `value`, as many as `size` says; HEAP for the value of `entry`.
-    set(list, number, |entry| unsafe { daos_prop_entry_set_ptr(entry, value, size) })
+    unsafe { put(entry, has_pointer, many(value.cast(), size)?) }
 }
 
 /// The bytes of a string, which ends at a NUL or after a number of bytes.
@@ -219,19 +219,13 @@ unsafe fn bounded<'a>(text: *const c_char, length: u64) -> Result<&'a [u8]> {
     Ok(unsafe { slice::from_raw_parts(text.cast(), length) })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn daos_prop_from_str(
-    text: *const c_char,
-    length: u64,
-    list: Out<*mut daos_prop_t>,
-) -> c_int {
-    done(|| {
-        // SAFETY: BYTES for `text`, up to the first NUL or `length`.
-        let (text, place) = (unsafe { bounded(text, length) }?, list.place()?);
-        let Ok(text) = std::str::from_utf8(text) else { return invalid("properties that are not UTF-8") };
-        let found = property_text::parse(text)?;
-        let numbers: Vec<u32> = found.keys().copied().collect();
-        place.set(list_of(&numbers, &found)?);
-        Ok(())
-    })
+#[export]
+unsafe fn daos_prop_from_str(text: *const c_char, length: u64, list: Out<*mut daos_prop_t>) -> Result<()> {
+    // SAFETY: BYTES for `text`, up to the first NUL or `length`.
+    let (text, place) = (unsafe { bounded(text, length) }?, list.place()?);
+    let Ok(text) = std::str::from_utf8(text) else { return invalid("properties that are not UTF-8") };
+    let found = property_text::parse(text)?;
+    let numbers: Vec<u32> = found.keys().copied().collect();
+    place.set(list_of(&numbers, &found)?);
+    Ok(())
 }

@@ -8,7 +8,7 @@
 use isotach_object::{Anchor, Cell, ObjectId, Page, PageBuilder, Update, extents_of};
 
 use crate::{
-    abi::{constants::*, errors::*},
+    abi::{constants::*, errors::*, stored::files::directory_key},
     containers::own,
     objects::{
         Object,
@@ -29,10 +29,7 @@ pub(crate) type Sizes = (u64, u64);
 
 /// The key, in the container's own object, of the value under distribution key 0.
 pub(crate) fn metadata_key(id: ObjectId) -> [u8; 17] {
-    let mut key = [b'a'; 17];
-    key[1..9].copy_from_slice(&id.hi().to_le_bytes());
-    key[9..].copy_from_slice(&id.lo().to_le_bytes());
-    key
+    directory_key(b'a', (id.hi(), id.lo()))
 }
 
 /// The array of such a key.

@@ -178,11 +178,11 @@ impl Container for MemoryContainer {
 
     fn list_objects(&self, anchor: &Anchor, limit: usize) -> Result<(Vec<ObjectId>, Option<Anchor>)> {
         check_limit(limit)?;
-        let from = object_of(anchor)?.map_or(Bound::Unbounded, Bound::Excluded);
+        let from = anchor.object()?.map_or(Bound::Unbounded, Bound::Excluded);
         let state = self.state();
         let mut rest = state.objects.range((from, Bound::Unbounded)).map(|(object, _)| *object);
         let listed: Vec<ObjectId> = rest.by_ref().take(limit).collect();
-        let next = rest.next().and(listed.last()).map(|last| Anchor::from_bytes(last.to_string().into()));
+        let next = rest.next().and(listed.last()).map(|last| Anchor::of_object(*last));
         Ok((listed, next))
     }
 }
@@ -295,15 +295,6 @@ impl Snapshots for MemoryContainer {
 /// The first key that may come after `anchor`, which is the last key of the page before.
 fn after(anchor: &Anchor) -> Vec<u8> {
     [anchor.as_bytes(), &[0]].concat()
-}
-
-/// The last object of the page before; the anchor is its name.
-fn object_of(anchor: &Anchor) -> Result<Option<ObjectId>> {
-    let wrong = || Error::invalid("anchor of an object listing", "one that this listing returned");
-    match anchor.as_bytes() {
-        [] => Ok(None),
-        name => str::from_utf8(name).ok().and_then(|name| name.parse().ok()).map(Some).ok_or_else(wrong),
-    }
 }
 
 /// The cells of an object, in ascending order of their keys.

@@ -2,47 +2,45 @@
 
 use std::ffi::c_int;
 
-use super::{InOut, Mounted, Opened, Out, Text, as_c, both, done, number, system};
+use super::{InOut, Mounted, Opened, Out, Text, as_c, both, export, number, system};
 use crate::{
     abi::dfs::*,
     dfs::{self, AttributeChange, Errno, FileSystem, Node, Result, Time},
 };
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_stat(mounted: Mounted, parent: Opened, entry: Text, stat: Out<libc::stat>) -> c_int {
+#[export]
+fn dfs_stat(mounted: Mounted, parent: Opened, entry: Text, stat: Out<libc::stat>) -> Result<()> {
     let find = || dfs::stat(&*system(mounted)?, number(parent), entry.bytes_or_none());
-    done(|| stat.fill(|| Ok(as_c(&find()?))))
+    stat.fill(|| Ok(as_c(&find()?)))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_ostat(mounted: Mounted, opened: Opened, stat: Out<libc::stat>) -> c_int {
-    done(|| {
-        let (_, node) = both(mounted, opened)?;
-        stat.fill(|| Ok(as_c(&dfs::stat_of(&node)?)))
-    })
+#[export]
+fn dfs_ostat(mounted: Mounted, opened: Opened, stat: Out<libc::stat>) -> Result<()> {
+    let (_, node) = both(mounted, opened)?;
+    stat.fill(|| Ok(as_c(&dfs::stat_of(&node)?)))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_access(mounted: Mounted, parent: Opened, entry: Text, mask: c_int) -> c_int {
-    done(|| dfs::access(&*system(mounted)?, number(parent), entry.bytes_or_none(), mask))
+#[export]
+fn dfs_access(mounted: Mounted, parent: Opened, entry: Text, mask: c_int) -> Result<()> {
+    dfs::access(&*system(mounted)?, number(parent), entry.bytes_or_none(), mask)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_chmod(mounted: Mounted, parent: Opened, entry: Text, mode: libc::mode_t) -> c_int {
-    done(|| dfs::chmod(&*system(mounted)?, number(parent), entry.bytes_or_none(), mode))
+#[export]
+fn dfs_chmod(mounted: Mounted, parent: Opened, entry: Text, mode: libc::mode_t) -> Result<()> {
+    dfs::chmod(&*system(mounted)?, number(parent), entry.bytes_or_none(), mode)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_chown(
+#[export]
+fn dfs_chown(
     mounted: Mounted,
     parent: Opened,
     entry: Text,
     user: libc::uid_t,
     group: libc::gid_t,
     flags: c_int,
-) -> c_int {
+) -> Result<()> {
     let owner = owner(user, group);
-    done(|| dfs::chown(&*system(mounted)?, number(parent), entry.bytes_or_none(), owner, flags))
+    dfs::chown(&*system(mounted)?, number(parent), entry.bytes_or_none(), owner, flags)
 }
 
 /// A new owner and group. The highest number leaves one as it is.
@@ -51,12 +49,10 @@ pub(super) fn owner(user: libc::uid_t, group: libc::gid_t) -> (Option<u32>, Opti
     (given(user), given(group))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_osetattr(mounted: Mounted, opened: Opened, stat: InOut<libc::stat>, flags: c_int) -> c_int {
-    done(|| {
-        let (system, node) = both(mounted, opened)?;
-        set(&system, &node, stat, flags)
-    })
+#[export]
+fn dfs_osetattr(mounted: Mounted, opened: Opened, stat: InOut<libc::stat>, flags: c_int) -> Result<()> {
+    let (system, node) = both(mounted, opened)?;
+    set(&system, &node, stat, flags)
 }
 
 /// Sets attributes of an open entry. The time of the last access is not stored, so setting it does nothing.

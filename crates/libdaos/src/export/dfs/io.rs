@@ -1,12 +1,12 @@
 //! Reading and writing files.
 
-use std::{ffi::c_int, sync::Arc};
+use std::{ffi::c_int, ptr, sync::Arc};
 
-use super::{Event, InOut, Mounted, Opened, Out, answer, both, done, system};
+use super::{Event, InOut, Mounted, Opened, Out, both, export, system};
 use crate::{
     abi::{dfs::*, types::*},
     dfs::{Errno, FileSystem, Node, Result},
-    export::{bytes_of, fill, many},
+    export::{answer, bytes_of, fill, many},
     objects::arrays::Range,
 };
 
@@ -20,7 +20,7 @@ fn answer_after<T>(
     act: impl FnOnce(T) -> Result<()>,
 ) -> c_int {
     let mut checked = None;
-    let number = done(|| {
+    let number = answer(ptr::null_mut(), || -> Result<()> {
         checked = Some(check()?);
         Ok(())
     });
@@ -77,8 +77,8 @@ unsafe fn write((system, node): Checked, ranges: &[Range], vectors: &[d_iov_t]) 
     system.write(&node, ranges, &unsafe { bytes_of(vectors) }?)
 }
 
-#[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn dfs_read(
+#[export]
+pub(super) unsafe fn dfs_read(
     mounted: Mounted,
     opened: Opened,
     list: InOut<d_sg_list_t>,
@@ -95,8 +95,8 @@ pub(super) unsafe extern "C" fn dfs_read(
 }
 
 /// A call without ranges changes neither the buffers nor the size.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_readx(
+#[export]
+unsafe fn dfs_readx(
     mounted: Mounted,
     opened: Opened,
     described: InOut<dfs_iod_t>,
@@ -113,8 +113,8 @@ unsafe extern "C" fn dfs_readx(
     })
 }
 
-#[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn dfs_write(
+#[export]
+pub(super) unsafe fn dfs_write(
     mounted: Mounted,
     opened: Opened,
     list: InOut<d_sg_list_t>,
@@ -132,8 +132,8 @@ pub(super) unsafe extern "C" fn dfs_write(
 }
 
 /// A call without ranges reads no buffers.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_writex(
+#[export]
+unsafe fn dfs_writex(
     mounted: Mounted,
     opened: Opened,
     described: InOut<dfs_iod_t>,
@@ -148,21 +148,17 @@ unsafe extern "C" fn dfs_writex(
     })
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_get_size(mounted: Mounted, opened: Opened, size: Out<u64>) -> c_int {
-    done(|| {
-        let (_, node) = both(mounted, opened)?;
-        size.fill(|| {
-            let file = node.file()?;
-            Ok(file.array.size(&file.scope)?)
-        })
+#[export]
+fn dfs_get_size(mounted: Mounted, opened: Opened, size: Out<u64>) -> Result<()> {
+    let (_, node) = both(mounted, opened)?;
+    size.fill(|| {
+        let file = node.file()?;
+        Ok(file.array.size(&file.scope)?)
     })
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_punch(mounted: Mounted, opened: Opened, offset: u64, length: u64) -> c_int {
-    done(|| {
-        let (system, node) = both(mounted, opened)?;
-        system.punch(&node, offset, length)
-    })
+#[export]
+fn dfs_punch(mounted: Mounted, opened: Opened, offset: u64, length: u64) -> Result<()> {
+    let (system, node) = both(mounted, opened)?;
+    system.punch(&node, offset, length)
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    InOut, Mounted, Opened, Out, Text, as_c, both, done, node,
+    InOut, Mounted, Opened, Out, Text, as_c, both, export, node,
     nodes::dfs_release,
     number, pointer,
     sys::{at, nofollow, open},
@@ -24,29 +24,29 @@ use crate::{
 /// A program's callback for each entry.
 type Callback = unsafe extern "C" fn(Mounted, Opened, *const c_char, *mut c_void) -> c_int;
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_readdir(
+#[export]
+unsafe fn dfs_readdir(
     mounted: Mounted,
     opened: Opened,
     anchor: InOut<daos_anchor_t>,
     count: InOut<u32>,
     entries: *mut libc::dirent,
-) -> c_int {
+) -> Result<()> {
     // SAFETY: LIST for `entries`, of `count`.
-    done(|| unsafe { read(mounted, opened, anchor, count, entries, ptr::null_mut()) })
+    unsafe { read(mounted, opened, anchor, count, entries, ptr::null_mut()) }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_readdirplus(
+#[export]
+unsafe fn dfs_readdirplus(
     mounted: Mounted,
     opened: Opened,
     anchor: InOut<daos_anchor_t>,
     count: InOut<u32>,
     entries: *mut libc::dirent,
     stats: *mut libc::stat,
-) -> c_int {
+) -> Result<()> {
     // SAFETY: LIST for `entries` and `stats`, of `count` each.
-    done(|| unsafe { read(mounted, opened, anchor, count, entries, stats) })
+    unsafe { read(mounted, opened, anchor, count, entries, stats) }
 }
 
 /// Lists the names of as many entries as fit, with their attributes if requested.
@@ -95,8 +95,8 @@ unsafe fn read(
 }
 
 /// Calls a function for each entry, up to a number of entries and of bytes of names. A result other than 0 ends the listing.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_iterate(
+#[export]
+unsafe fn dfs_iterate(
     mounted: Mounted,
     opened: Opened,
     anchor: InOut<daos_anchor_t>,
@@ -104,56 +104,49 @@ unsafe extern "C" fn dfs_iterate(
     size: usize,
     call: Option<Callback>,
     argument: *mut c_void,
-) -> c_int {
-    done(|| {
-        let (_, node) = both(mounted, opened)?;
-        let (anchor, count) = (anchor.get()?, count.get()?);
-        let (capacity, mut filled, mut left) = (*count as usize, 0, size);
-        while filled < capacity && left > 0 && anchor.da_type != DAOS_ANCHOR_TYPE_EOF {
-            let list = |from: &_, limit| dfs::list(&node, from, limit);
-            let page = match fitting(capacity - filled, left, &unpacked(anchor)?, list)? {
-                Ok(page) => page,
-                Err(_) if filled > 0 => break,
-                Err(_) => return Err(Errno(libc::E2BIG)),
-            };
-            for name in page.keys() {
-                let text = CString::new(name).map_err(|_| Errno(libc::EIO))?;
-                // SAFETY: CALLBACK for `call`; the name ends with a NUL and lives for the call.
-                let returned =
-                    call.map_or(0, |call| unsafe { call(mounted, opened, text.as_ptr(), argument) });
-                if returned != 0 {
-                    return Err(Errno(returned));
-                }
-                (filled, left) = (filled + 1, left - name.len());
+) -> Result<()> {
+    let (_, node) = both(mounted, opened)?;
+    let (anchor, count) = (anchor.get()?, count.get()?);
+    let (capacity, mut filled, mut left) = (*count as usize, 0, size);
+    while filled < capacity && left > 0 && anchor.da_type != DAOS_ANCHOR_TYPE_EOF {
+        let list = |from: &_, limit| dfs::list(&node, from, limit);
+        let page = match fitting(capacity - filled, left, &unpacked(anchor)?, list)? {
+            Ok(page) => page,
+            Err(_) if filled > 0 => break,
+            Err(_) => return Err(Errno(libc::E2BIG)),
+        };
+        for name in page.keys() {
+            let text = CString::new(name).map_err(|_| Errno(libc::EIO))?;
+            // SAFETY: CALLBACK for `call`; the name ends with a NUL and lives for the call.
+            let returned = call.map_or(0, |call| unsafe { call(mounted, opened, text.as_ptr(), argument) });
+            if returned != 0 {
+                return Err(Errno(returned));
             }
-            pack(page.next(), anchor);
+            (filled, left) = (filled + 1, left - name.len());
         }
-        *count = filled as u32;
-        Ok(())
-    })
+        pack(page.next(), anchor);
+    }
+    *count = filled as u32;
+    Ok(())
 }
 
 /// A directory is listed in one part, whose anchor starts at the beginning.
-#[unsafe(no_mangle)]
-extern "C" fn dfs_obj_anchor_split(opened: Opened, count: Out<u32>, anchors: Out<daos_anchor_t>) -> c_int {
-    done(|| {
-        if !node(opened)?.is_directory() {
-            return Err(Errno(libc::EINVAL));
-        }
-        count.fill(|| Ok::<_, Errno>(1))?;
-        anchors.give(daos_anchor_t::default());
-        Ok(())
-    })
+#[export]
+fn dfs_obj_anchor_split(opened: Opened, count: Out<u32>, anchors: Out<daos_anchor_t>) -> Result<()> {
+    if !node(opened)?.is_directory() {
+        return Err(Errno(libc::EINVAL));
+    }
+    count.fill(|| Ok::<_, Errno>(1))?;
+    anchors.give(daos_anchor_t::default());
+    Ok(())
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_obj_anchor_set(opened: Opened, index: u32, anchor: Out<daos_anchor_t>) -> c_int {
-    done(|| {
-        if !node(opened)?.is_directory() || index != 0 {
-            return Err(Errno(libc::EINVAL));
-        }
-        anchor.fill(|| Ok(daos_anchor_t::default()))
-    })
+#[export]
+fn dfs_obj_anchor_set(opened: Opened, index: u32, anchor: Out<daos_anchor_t>) -> Result<()> {
+    if !node(opened)?.is_directory() || index != 0 {
+        return Err(Errno(libc::EINVAL));
+    }
+    anchor.fill(|| Ok(daos_anchor_t::default()))
 }
 
 /// The number of entries that one read of a directory returns.
@@ -169,13 +162,8 @@ struct Directory {
     count: u32,
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_sys_opendir(
-    mounted: Mounted,
-    path: Text,
-    flags: c_int,
-    directory: Out<*mut libc::DIR>,
-) -> c_int {
+#[export]
+fn dfs_sys_opendir(mounted: Mounted, path: Text, flags: c_int, directory: Out<*mut libc::DIR>) -> Result<()> {
     at(mounted, path, |system, parent, name| {
         let directory = directory.place()?;
         let (opened, mode) = open(system, parent, name, libc::O_RDONLY | nofollow(flags))?;
@@ -192,8 +180,8 @@ extern "C" fn dfs_sys_opendir(
     })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_sys_closedir(directory: *mut libc::DIR) -> c_int {
+#[export]
+unsafe fn dfs_sys_closedir(directory: *mut libc::DIR) -> c_int {
     if directory.is_null() {
         return libc::EINVAL;
     }
@@ -203,32 +191,30 @@ unsafe extern "C" fn dfs_sys_closedir(directory: *mut libc::DIR) -> c_int {
 }
 
 /// The next entry, or null behind the last. It is valid until the next call for the directory.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_sys_readdir(
+#[export]
+unsafe fn dfs_sys_readdir(
     mounted: Mounted,
     directory: *mut libc::DIR,
     entry: Out<*mut libc::dirent>,
-) -> c_int {
-    done(|| {
-        let entry = entry.place()?;
-        // SAFETY: `directory` is null or from a box of `dfs_sys_opendir`, whose entries nobody writes to meanwhile.
-        let directory = unsafe { directory.cast::<Directory>().as_mut() }.ok_or(Errno(libc::EINVAL))?;
-        entry.set(ptr::null_mut());
-        if directory.next == directory.count as usize {
-            (directory.next, directory.count) = (0, 0);
-            while directory.count == 0 && directory.anchor.da_type != DAOS_ANCHOR_TYPE_EOF {
-                directory.count = ENTRIES as u32;
-                let Directory { opened, anchor, entries, count, .. } = &mut *directory;
-                let (anchor, entries) = (InOut::from(anchor), entries.as_mut_ptr());
-                // SAFETY: the entries are of `directory`, and there are as many as the count says.
-                unsafe { read(mounted, *opened, anchor, InOut::from(&mut *count), entries, ptr::null_mut()) }
-                    .inspect_err(|_| *count = 0)?;
-            }
+) -> Result<()> {
+    let entry = entry.place()?;
+    // SAFETY: `directory` is null or from a box of `dfs_sys_opendir`, whose entries nobody writes to meanwhile.
+    let directory = unsafe { directory.cast::<Directory>().as_mut() }.ok_or(Errno(libc::EINVAL))?;
+    entry.set(ptr::null_mut());
+    if directory.next == directory.count as usize {
+        (directory.next, directory.count) = (0, 0);
+        while directory.count == 0 && directory.anchor.da_type != DAOS_ANCHOR_TYPE_EOF {
+            directory.count = ENTRIES as u32;
+            let Directory { opened, anchor, entries, count, .. } = &mut *directory;
+            let (anchor, entries) = (InOut::from(anchor), entries.as_mut_ptr());
+            // SAFETY: the entries are of `directory`, and there are as many as the count says.
+            unsafe { read(mounted, *opened, anchor, InOut::from(&mut *count), entries, ptr::null_mut()) }
+                .inspect_err(|_| *count = 0)?;
         }
-        if directory.next < directory.count as usize {
-            entry.set(&raw mut directory.entries[directory.next]);
-            directory.next += 1;
-        }
-        Ok(())
-    })
+    }
+    if directory.next < directory.count as usize {
+        entry.set(&raw mut directory.entries[directory.next]);
+        directory.next += 1;
+    }
+    Ok(())
 }

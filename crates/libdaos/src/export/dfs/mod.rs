@@ -20,7 +20,7 @@ use std::{
 
 use isotach_object::ObjectId;
 
-use super::{Bytes, Event, Handle, In, InOut, Out, Place, Text, answer_with};
+use super::{Bytes, Event, Failure, Handle, In, InOut, Out, Place, Text, export};
 use crate::{
     abi::types::daos_obj_id_t,
     dfs::{Errno, FileSystem, Inode, Node, Result, Stat},
@@ -30,14 +30,10 @@ use crate::{
 type Mounted = *mut c_void;
 type Opened = *mut c_void;
 
-/// Runs a function's body and returns an error number of the system, or 0.
-fn answer(event: Event, act: impl FnOnce() -> Result<()>) -> c_int {
-    answer_with(event, |Errno(number)| number, act)
-}
-
-/// As [`answer`], of a function without an event.
-pub(super) fn done(act: impl FnOnce() -> Result<()>) -> c_int {
-    answer(ptr::null_mut(), act)
+impl Failure for Errno {
+    fn number(self) -> c_int {
+        self.0
+    }
 }
 
 fn number(pointer: *mut c_void) -> u64 {

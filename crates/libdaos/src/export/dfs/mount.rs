@@ -6,32 +6,31 @@ use std::{
     ptr,
 };
 
-use super::{Bytes, Event, Handle, In, InOut, Mounted, Out, Text, answer, done, number, pointer, system};
+use super::{Bytes, Event, Handle, In, InOut, Mounted, Out, Text, export, number, pointer, system};
 use crate::{
     abi::{dfs::*, types::*},
     containers::{self, properties::Properties},
     dfs::{self, Attributes, Errno, Owned, Result, refuse},
-    export::second_name,
 };
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_init() -> c_int {
-    done(dfs::init)
+#[export]
+fn dfs_init() -> Result<()> {
+    dfs::init()
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_fini() -> c_int {
-    done(dfs::fini)
+#[export]
+fn dfs_fini() -> Result<()> {
+    dfs::fini()
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_mount(pool: Handle, container: Handle, flags: c_int, mounted: Out<Mounted>) -> c_int {
-    done(|| mounted.open_node(|| dfs::mount(pool.cookie, container.cookie, flags, Owned::Nothing)))
+#[export]
+fn dfs_mount(pool: Handle, container: Handle, flags: c_int, mounted: Out<Mounted>) -> Result<()> {
+    mounted.open_node(|| dfs::mount(pool.cookie, container.cookie, flags, Owned::Nothing))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_umount(mounted: Mounted) -> c_int {
-    done(|| dfs::unmount(number(mounted), false))
+#[export(dfs_sys_umount)]
+fn dfs_umount(mounted: Mounted) -> Result<()> {
+    dfs::unmount(number(mounted), false)
 }
 
 /// A program's attributes for a new file system.
@@ -52,30 +51,30 @@ fn wanted(given: In<dfs_attr_t>) -> Result<(Properties, Attributes)> {
     Ok((properties, attributes))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_cont_create_with_label(
+#[export]
+fn dfs_cont_create_with_label(
     pool: Handle,
     label: Text,
     attributes: In<dfs_attr_t>,
     uuid: Out<uuid_t>,
     container: Out<Handle>,
     mounted: Out<Mounted>,
-) -> c_int {
-    done(|| create(pool, Some(label.text()?), attributes, uuid, container, mounted))
+) -> Result<()> {
+    create(pool, Some(label.text()?), attributes, uuid, container, mounted)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_cont_create(
+#[export]
+fn dfs_cont_create(
     pool: Handle,
     uuid: Out<uuid_t>,
     attributes: In<dfs_attr_t>,
     container: Out<Handle>,
     mounted: Out<Mounted>,
-) -> c_int {
-    done(|| match uuid.is_null() {
+) -> Result<()> {
+    match uuid.is_null() {
         true => refuse(libc::EINVAL, "no place for the UUID, which is the only name of such a container"),
         false => create(pool, None, attributes, uuid, container, mounted),
-    })
+    }
 }
 
 /// Creates a container. Leaves it open or mounted for a caller that wants the handle or the mount.
@@ -105,135 +104,129 @@ pub(in crate::export) fn create(
     Ok(())
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_connect(
+#[export]
+fn dfs_connect(
     pool: Text,
     _system: *const c_char,
     container: Text,
     flags: c_int,
     attributes: In<dfs_attr_t>,
     mounted: Out<Mounted>,
-) -> c_int {
-    done(|| {
-        let (pool, container, mounted) = (pool.text()?, container.text()?, mounted.place()?);
-        let (properties, attributes) = wanted(attributes)?;
-        mounted.set(pointer(dfs::connect(pool, container, flags, properties, &attributes)?));
-        Ok(())
-    })
+) -> Result<()> {
+    let (pool, container, mounted) = (pool.text()?, container.text()?, mounted.place()?);
+    let (properties, attributes) = wanted(attributes)?;
+    mounted.set(pointer(dfs::connect(pool, container, flags, properties, &attributes)?));
+    Ok(())
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_disconnect(mounted: Mounted) -> c_int {
-    done(|| dfs::disconnect(number(mounted)))
+#[export(dfs_sys_disconnect)]
+fn dfs_disconnect(mounted: Mounted) -> Result<()> {
+    dfs::disconnect(number(mounted))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_destroy(
+#[export]
+fn dfs_destroy(
     pool: Text,
     _system: *const c_char,
     container: Text,
     force: c_int,
     event: Event,
-) -> c_int {
-    answer(event, || dfs::destroy(pool.text()?, container.text()?, force != 0))
+) -> Result<()> {
+    dfs::destroy(pool.text()?, container.text()?, force != 0)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_query(mounted: Mounted, info: Out<dfs_attr_t>) -> c_int {
-    done(|| {
-        let (system, info) = (system(mounted)?, info.place()?);
-        let found = &system.attributes;
-        let mut said = dfs_attr_t {
-            da_id: 0,
-            da_chunk_size: found.chunk_size,
-            da_oclass_id: found.class,
-            da_props: ptr::null_mut(),
-            da_mode: found.mode,
-            da_dir_oclass_id: found.directory_class,
-            da_file_oclass_id: found.file_class,
-            da_hints: [0; DAOS_CONT_HINT_MAX_LEN],
-        };
-        let capacity = DAOS_CONT_HINT_MAX_LEN - 1;
-        said.da_hints
-            .iter_mut()
-            .zip(found.hints.iter().take(capacity))
-            .for_each(|(to, from)| *to = *from as c_char);
-        info.set(said);
-        Ok(())
-    })
+#[export]
+fn dfs_query(mounted: Mounted, info: Out<dfs_attr_t>) -> Result<()> {
+    let (system, info) = (system(mounted)?, info.place()?);
+    let found = &system.attributes;
+    let mut said = dfs_attr_t {
+        da_id: 0,
+        da_chunk_size: found.chunk_size,
+        da_oclass_id: found.class,
+        da_props: ptr::null_mut(),
+        da_mode: found.mode,
+        da_dir_oclass_id: found.directory_class,
+        da_file_oclass_id: found.file_class,
+        da_hints: [0; DAOS_CONT_HINT_MAX_LEN],
+    };
+    let capacity = DAOS_CONT_HINT_MAX_LEN - 1;
+    said.da_hints
+        .iter_mut()
+        .zip(found.hints.iter().take(capacity))
+        .for_each(|(to, from)| *to = *from as c_char);
+    info.set(said);
+    Ok(())
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_set_prefix(mounted: Mounted, prefix: Text) -> c_int {
-    done(|| system(mounted)?.set_prefix(prefix.bytes_or_none()))
+#[export(dfs_sys_set_prefix)]
+fn dfs_set_prefix(mounted: Mounted, prefix: Text) -> Result<()> {
+    system(mounted)?.set_prefix(prefix.bytes_or_none())
 }
 
 /// Does nothing: each change counts for everyone when its function returns.
-#[unsafe(no_mangle)]
-extern "C" fn dfs_sync(mounted: Mounted) -> c_int {
-    done(|| system(mounted)?.check_writable())
+#[export]
+fn dfs_sync(mounted: Mounted) -> Result<()> {
+    system(mounted)?.check_writable()
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_pool_get(mounted: Mounted, pool: Out<Handle>) -> c_int {
-    done(|| pool.open(|| Ok(system(mounted)?.hold(0))))
+#[export]
+fn dfs_pool_get(mounted: Mounted, pool: Out<Handle>) -> Result<()> {
+    pool.open(|| Ok(system(mounted)?.hold(0)))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_pool_put(mounted: Mounted, pool: Handle) -> c_int {
-    done(|| system(mounted)?.give_back(0, pool.cookie))
+#[export]
+fn dfs_pool_put(mounted: Mounted, pool: Handle) -> Result<()> {
+    system(mounted)?.give_back(0, pool.cookie)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_cont_get(mounted: Mounted, container: Out<Handle>) -> c_int {
-    done(|| container.open(|| Ok(system(mounted)?.hold(1))))
+#[export]
+fn dfs_cont_get(mounted: Mounted, container: Out<Handle>) -> Result<()> {
+    container.open(|| Ok(system(mounted)?.hold(1)))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_cont_put(mounted: Mounted, container: Handle) -> c_int {
-    done(|| system(mounted)?.give_back(1, container.cookie))
+#[export]
+fn dfs_cont_put(mounted: Mounted, container: Handle) -> Result<()> {
+    system(mounted)?.give_back(1, container.cookie)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_local2global(mounted: Mounted, global: InOut<d_iov_t>) -> c_int {
-    done(|| Ok(global.give(&dfs::of_mount(&*system(mounted)?))?))
+#[export(dfs_sys_local2global)]
+fn dfs_local2global(mounted: Mounted, global: InOut<d_iov_t>) -> Result<()> {
+    Ok(global.give(&dfs::of_mount(&*system(mounted)?))?)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_global2local(
+#[export]
+fn dfs_global2local(
     pool: Handle,
     container: Handle,
     flags: c_int,
     global: Bytes,
     mounted: Out<Mounted>,
-) -> c_int {
-    done(|| mounted.open_node(|| dfs::to_mount(pool.cookie, container.cookie, flags, global.get()?)))
+) -> Result<()> {
+    mounted.open_node(|| dfs::to_mount(pool.cookie, container.cookie, flags, global.get()?))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_local2global_all(mounted: Mounted, global: InOut<d_iov_t>) -> c_int {
-    done(|| Ok(global.give(&dfs::of_all(&*system(mounted)?)?)?))
+#[export(dfs_sys_local2global_all)]
+fn dfs_local2global_all(mounted: Mounted, global: InOut<d_iov_t>) -> Result<()> {
+    Ok(global.give(&dfs::of_all(&*system(mounted)?)?)?)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_global2local_all(flags: c_int, global: Bytes, mounted: Out<Mounted>) -> c_int {
-    done(|| mounted.open_node(|| dfs::to_all(flags, global.get()?)))
+#[export]
+fn dfs_global2local_all(flags: c_int, global: Bytes, mounted: Out<Mounted>) -> Result<()> {
+    mounted.open_node(|| dfs::to_all(flags, global.get()?))
 }
 
 /// The suggested class is the default one, with every hint.
-#[unsafe(no_mangle)]
-extern "C" fn dfs_suggest_oclass(mounted: Mounted, hint: Text, class: Out<u32>) -> c_int {
-    done(|| {
-        system(mounted)?;
-        let (hint, class) = (hint.text()?, class.place()?);
-        let is_file = match hint.split_once(':') {
-            Some(("file", "single" | "max")) => true,
-            Some(("dir" | "directory", "single" | "max")) => false,
-            _ => return Err(Errno(libc::EINVAL)),
-        };
-        class.set(dfs::class_by_default(is_file)?);
-        Ok(())
-    })
+#[export]
+fn dfs_suggest_oclass(mounted: Mounted, hint: Text, class: Out<u32>) -> Result<()> {
+    system(mounted)?;
+    let (hint, class) = (hint.text()?, class.place()?);
+    let is_file = match hint.split_once(':') {
+        Some(("file", "single" | "max")) => true,
+        Some(("dir" | "directory", "single" | "max")) => false,
+        _ => return Err(Errno(libc::EINVAL)),
+    };
+    class.set(dfs::class_by_default(is_file)?);
+    Ok(())
 }
 
 /// Mounts, unless a flag is unknown.
@@ -241,8 +234,8 @@ fn with_flags(flags: c_int, mount: impl FnOnce() -> c_int) -> c_int {
     if flags & !(DFS_SYS_NO_CACHE | DFS_SYS_NO_LOCK) == 0 { mount() } else { libc::EINVAL }
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_sys_connect(
+#[export]
+fn dfs_sys_connect(
     pool: Text,
     named: *const c_char,
     container: Text,
@@ -254,8 +247,8 @@ extern "C" fn dfs_sys_connect(
     with_flags(own_flags, || dfs_connect(pool, named, container, flags, attributes, mounted))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_sys_mount(
+#[export]
+fn dfs_sys_mount(
     pool: Handle,
     container: Handle,
     flags: c_int,
@@ -265,8 +258,8 @@ extern "C" fn dfs_sys_mount(
     with_flags(own_flags, || dfs_mount(pool, container, flags, mounted))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_sys_global2local(
+#[export]
+fn dfs_sys_global2local(
     pool: Handle,
     container: Handle,
     flags: c_int,
@@ -277,31 +270,14 @@ extern "C" fn dfs_sys_global2local(
     with_flags(own_flags, || dfs_global2local(pool, container, flags, global, mounted))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_sys_global2local_all(
-    flags: c_int,
-    own_flags: c_int,
-    global: Bytes,
-    mounted: Out<Mounted>,
-) -> c_int {
+#[export]
+fn dfs_sys_global2local_all(flags: c_int, own_flags: c_int, global: Bytes, mounted: Out<Mounted>) -> c_int {
     with_flags(own_flags, || dfs_global2local_all(flags, global, mounted))
 }
 
-second_name! { dfs_sys_disconnect = dfs_disconnect(mounted: Mounted) }
-
-second_name! { dfs_sys_umount = dfs_umount(mounted: Mounted) }
-
-second_name! { dfs_sys_set_prefix = dfs_set_prefix(mounted: Mounted, prefix: Text) }
-
-second_name! { dfs_sys_local2global = dfs_local2global(mounted: Mounted, global: InOut<d_iov_t>) }
-
-second_name! { dfs_sys_local2global_all = dfs_local2global_all(mounted: Mounted, global: InOut<d_iov_t>) }
-
 /// The mount of the other functions, which is the same.
-#[unsafe(no_mangle)]
-extern "C" fn dfs_sys2base(mounted: Mounted, base: Out<Mounted>) -> c_int {
-    done(|| {
-        system(mounted)?;
-        base.fill(|| Ok::<_, Errno>(mounted))
-    })
+#[export]
+fn dfs_sys2base(mounted: Mounted, base: Out<Mounted>) -> Result<()> {
+    system(mounted)?;
+    base.fill(|| Ok::<_, Errno>(mounted))
 }

@@ -8,15 +8,14 @@ use std::ffi::{c_char, c_int, c_void};
 use super::{
     Event, InOut, Mounted, Opened, Out, Text, as_c,
     attributes::{owner, set},
-    done, id_of,
+    export, id_of,
     io::{dfs_read, dfs_write},
-    nodes::{dfs_release, give_target},
+    nodes::give_target,
     pointer, system, xattrs,
 };
 use crate::{
     abi::types::*,
     dfs::{self, At, AttributeChange, Errno, FileSystem, Node, Result, Time, Wanted},
-    export::second_name,
 };
 
 /// Runs `act` with the parent directory and the name of an entry. The root is the directory without a name.
@@ -24,12 +23,10 @@ pub(super) fn at(
     mounted: Mounted,
     path: Text,
     act: impl FnOnce(&FileSystem, u64, Option<&[u8]>) -> Result<()>,
-) -> c_int {
-    done(|| {
-        let system = system(mounted)?;
-        let At { directory, name } = dfs::find(&system, path.name()?)?;
-        act(&system, directory.handle(), name)
-    })
+) -> Result<()> {
+    let system = system(mounted)?;
+    let At { directory, name } = dfs::find(&system, path.name()?)?;
+    act(&system, directory.handle(), name)
 }
 
 /// Opens an entry for the duration of an operation.
@@ -38,7 +35,7 @@ fn with(
     path: Text,
     flags: c_int,
     act: impl FnOnce(&FileSystem, &Node) -> Result<()>,
-) -> c_int {
+) -> Result<()> {
     at(mounted, path, |system, parent, name| {
         let (opened, _) = open(system, parent, name, flags)?;
         let outcome = system.node(opened).and_then(|node| act(system, &node));
@@ -69,10 +66,10 @@ pub(super) fn nofollow(flags: c_int) -> c_int {
 }
 
 /// A symbolic link that is not followed may be used by everybody.
-#[unsafe(no_mangle)]
-extern "C" fn dfs_sys_access(mounted: Mounted, path: Text, mask: c_int, flags: c_int) -> c_int {
+#[export]
+fn dfs_sys_access(mounted: Mounted, path: Text, mask: c_int, flags: c_int) -> Result<()> {
     if flags & libc::AT_EACCESS != 0 {
-        return libc::ENOTSUP;
+        return Err(Errno(libc::ENOTSUP));
     }
     at(mounted, path, |system, parent, name| {
         let is_link = |stat: dfs::Stat| stat.mode & libc::S_IFMT == libc::S_IFLNK;
@@ -83,43 +80,43 @@ extern "C" fn dfs_sys_access(mounted: Mounted, path: Text, mask: c_int, flags: c
     })
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_sys_chmod(mounted: Mounted, path: Text, mode: libc::mode_t) -> c_int {
+#[export]
+fn dfs_sys_chmod(mounted: Mounted, path: Text, mode: libc::mode_t) -> Result<()> {
     at(mounted, path, |system, parent, name| dfs::chmod(system, parent, name, mode))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_sys_chown(
+#[export]
+fn dfs_sys_chown(
     mounted: Mounted,
     path: Text,
     user: libc::uid_t,
     group: libc::gid_t,
     flags: c_int,
-) -> c_int {
+) -> Result<()> {
     at(mounted, path, |system, parent, name| dfs::chown(system, parent, name, owner(user, group), flags))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_sys_setattr(
+#[export]
+fn dfs_sys_setattr(
     mounted: Mounted,
     path: Text,
     stat: InOut<libc::stat>,
     what: c_int,
     flags: c_int,
-) -> c_int {
+) -> Result<()> {
     with(mounted, path, libc::O_RDWR | nofollow(flags), |system, node| set(system, node, stat, what))
 }
 
 /// Two times: of the last access, which is not stored, and of the last change.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_sys_utimens(
+#[export]
+unsafe fn dfs_sys_utimens(
     mounted: Mounted,
     path: Text,
     times: *const libc::timespec,
     flags: c_int,
-) -> c_int {
+) -> Result<()> {
     if times.is_null() {
-        return libc::EINVAL;
+        return Err(Errno(libc::EINVAL));
     }
     // SAFETY: LIST for `times`, of two, which is not null; any bytes are a time.
     let modified = unsafe { *times.add(1) };
@@ -130,15 +127,15 @@ unsafe extern "C" fn dfs_sys_utimens(
     })
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_sys_stat(mounted: Mounted, path: Text, flags: c_int, stat: Out<libc::stat>) -> c_int {
+#[export]
+fn dfs_sys_stat(mounted: Mounted, path: Text, flags: c_int, stat: Out<libc::stat>) -> Result<()> {
     with(mounted, path, libc::O_RDONLY | nofollow(flags), |_, node| {
         stat.fill(|| Ok(as_c(&dfs::stat_of(node)?)))
     })
 }
 
 /// Creates an entry that must not exist.
-fn made(mounted: Mounted, path: Text, wanted: Wanted<'_>) -> c_int {
+fn made(mounted: Mounted, path: Text, wanted: Wanted<'_>) -> Result<()> {
     let wanted = Wanted { flags: libc::O_CREAT | libc::O_EXCL | libc::O_RDWR, ..wanted };
     at(mounted, path, |system, parent, name| {
         let (opened, _) = dfs::open(system, parent, name.ok_or(Errno(libc::EINVAL))?, &wanted)?;
@@ -146,30 +143,30 @@ fn made(mounted: Mounted, path: Text, wanted: Wanted<'_>) -> c_int {
     })
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_sys_mknod(
+#[export]
+fn dfs_sys_mknod(
     mounted: Mounted,
     path: Text,
     mode: libc::mode_t,
     class: u32,
     chunk_size: u64,
-) -> c_int {
+) -> Result<()> {
     made(mounted, path, Wanted { mode, class, chunk_size, ..Wanted::default() })
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_sys_symlink(mounted: Mounted, target: Text, path: Text) -> c_int {
+#[export]
+fn dfs_sys_symlink(mounted: Mounted, target: Text, path: Text) -> Result<()> {
     let target = target.bytes_or_none();
     made(mounted, path, Wanted { mode: libc::S_IFLNK, target, ..Wanted::default() })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_sys_readlink(
+#[export]
+unsafe fn dfs_sys_readlink(
     mounted: Mounted,
     path: Text,
     buffer: *mut c_char,
     size: InOut<u64>,
-) -> c_int {
+) -> Result<()> {
     let flags = libc::O_RDONLY | libc::O_NOFOLLOW;
     // SAFETY: BUFFER for `buffer`, of `size` bytes.
     with(mounted, path, flags, |_, node| unsafe { give_target(node, buffer, size) })
@@ -187,37 +184,37 @@ fn sized(size: InOut<u64>, ask: impl FnOnce(InOut<u64>) -> Result<()>) -> Result
     if capacity < found { Err(Errno(libc::ERANGE)) } else { outcome }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_sys_listxattr(
+#[export]
+unsafe fn dfs_sys_listxattr(
     mounted: Mounted,
     path: Text,
     list: *mut c_char,
     size: InOut<u64>,
     flags: c_int,
-) -> c_int {
+) -> Result<()> {
     with(mounted, path, libc::O_RDONLY | nofollow(flags), |_, node| {
         // SAFETY: BUFFER for `list`, of `size` bytes.
         sized(size, |size| unsafe { xattrs::give_names(node, list, size) })
     })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_sys_getxattr(
+#[export]
+unsafe fn dfs_sys_getxattr(
     mounted: Mounted,
     path: Text,
     key: Text,
     value: *mut c_void,
     size: InOut<u64>,
     flags: c_int,
-) -> c_int {
+) -> Result<()> {
     with(mounted, path, libc::O_RDONLY | nofollow(flags), |_, node| {
         // SAFETY: BUFFER for `value`, of `size` bytes.
         sized(size, |size| unsafe { xattrs::give(node, key, value, size) })
     })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_sys_setxattr(
+#[export]
+unsafe fn dfs_sys_setxattr(
     mounted: Mounted,
     path: Text,
     key: Text,
@@ -225,21 +222,21 @@ unsafe extern "C" fn dfs_sys_setxattr(
     size: u64,
     how: c_int,
     flags: c_int,
-) -> c_int {
+) -> Result<()> {
     with(mounted, path, libc::O_RDWR | nofollow(flags), |system, node| {
         // SAFETY: BYTES for `value`, as many as `size` says.
         unsafe { xattrs::set(system, node, key, (value, size), how) }
     })
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_sys_removexattr(mounted: Mounted, path: Text, key: Text, flags: c_int) -> c_int {
+#[export]
+fn dfs_sys_removexattr(mounted: Mounted, path: Text, key: Text, flags: c_int) -> Result<()> {
     with(mounted, path, libc::O_RDWR | nofollow(flags), |system, node| system.remove_xattr(node, key.name()?))
 }
 
 /// Opens an entry. Without `O_CREAT`, follows a symbolic link unless the flags forbid it, and requires the requested kind.
-#[unsafe(no_mangle)]
-extern "C" fn dfs_sys_open(
+#[export]
+fn dfs_sys_open(
     mounted: Mounted,
     path: Text,
     mode: libc::mode_t,
@@ -248,7 +245,7 @@ extern "C" fn dfs_sys_open(
     chunk_size: u64,
     value: Text,
     opened: Out<Opened>,
-) -> c_int {
+) -> Result<()> {
     let mode = if mode & libc::S_IFMT == 0 { mode | libc::S_IFREG } else { mode };
     at(mounted, path, |system, parent, name| {
         let Some(name) = name else {
@@ -273,16 +270,14 @@ extern "C" fn dfs_sys_open(
     })
 }
 
-second_name! { dfs_sys_close = dfs_release(opened: Opened) }
-
 /// Calls a function with a list of one buffer.
 fn with_one(buffer: *mut c_void, size: u64, act: impl FnOnce(InOut<d_sg_list_t>) -> c_int) -> c_int {
     let mut vector = d_iov_t { iov_buf: buffer, iov_buf_len: size, iov_len: size };
     act(InOut::from(&mut d_sg_list_t { sg_nr: 1, sg_nr_out: 1, sg_iovs: &raw mut vector }))
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_sys_read(
+#[export]
+unsafe fn dfs_sys_read(
     mounted: Mounted,
     opened: Opened,
     buffer: *mut c_void,
@@ -297,8 +292,8 @@ unsafe extern "C" fn dfs_sys_read(
     })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_sys_write(
+#[export]
+unsafe fn dfs_sys_write(
     mounted: Mounted,
     opened: Opened,
     buffer: *const c_void,
@@ -313,25 +308,25 @@ unsafe extern "C" fn dfs_sys_write(
     })
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_sys_punch(mounted: Mounted, path: Text, offset: u64, length: u64) -> c_int {
+#[export]
+fn dfs_sys_punch(mounted: Mounted, path: Text, offset: u64, length: u64) -> Result<()> {
     with(mounted, path, libc::O_RDWR, |system, node| system.punch(node, offset, length))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_sys_remove(mounted: Mounted, path: Text, force: bool, id: Out<daos_obj_id_t>) -> c_int {
+#[export]
+fn dfs_sys_remove(mounted: Mounted, path: Text, force: bool, id: Out<daos_obj_id_t>) -> c_int {
     dfs_sys_remove_type(mounted, path, force, 0, id)
 }
 
 /// Removes an entry, which must be of the kind, if one is given.
-#[unsafe(no_mangle)]
-extern "C" fn dfs_sys_remove_type(
+#[export]
+fn dfs_sys_remove_type(
     mounted: Mounted,
     path: Text,
     force: bool,
     mode: libc::mode_t,
     id: Out<daos_obj_id_t>,
-) -> c_int {
+) -> Result<()> {
     at(mounted, path, |system, parent, name| {
         let (name, kind) = (name.ok_or(Errno(libc::EBUSY))?, mode & libc::S_IFMT);
         if kind != 0 && dfs::stat(system, parent, Some(name))?.mode & libc::S_IFMT != kind {
@@ -342,14 +337,14 @@ extern "C" fn dfs_sys_remove_type(
     })
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_sys_mkdir(mounted: Mounted, path: Text, mode: libc::mode_t, class: u32) -> c_int {
+#[export]
+fn dfs_sys_mkdir(mounted: Mounted, path: Text, mode: libc::mode_t, class: u32) -> Result<()> {
     at(mounted, path, |system, parent, name| {
         dfs::make_directory(system, parent, name.ok_or(Errno(libc::EEXIST))?, mode, class)
     })
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_sys_mkdir_p(mounted: Mounted, path: Text, mode: libc::mode_t, class: u32) -> c_int {
-    done(|| dfs::make_directories(&*system(mounted)?, path.name()?, mode, class))
+#[export]
+fn dfs_sys_mkdir_p(mounted: Mounted, path: Text, mode: libc::mode_t, class: u32) -> Result<()> {
+    dfs::make_directories(&*system(mounted)?, path.name()?, mode, class)
 }

@@ -5,26 +5,24 @@ use std::{
     ptr,
 };
 
-use super::{InOut, Mounted, Opened, Text, both, done};
+use super::{InOut, Mounted, Opened, Text, both, export};
 use crate::{
     dfs::{Errno, FileSystem, Node, Result},
     export::many,
 };
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_setxattr(
+#[export]
+unsafe fn dfs_setxattr(
     mounted: Mounted,
     opened: Opened,
     key: Text,
     value: *const c_void,
     size: u64,
     flags: c_int,
-) -> c_int {
-    done(|| {
-        let (system, node) = both(mounted, opened)?;
-        // SAFETY: BYTES for `value`.
-        unsafe { set(&system, &node, key, (value, size), flags) }
-    })
+) -> Result<()> {
+    let (system, node) = both(mounted, opened)?;
+    // SAFETY: BYTES for `value`.
+    unsafe { set(&system, &node, key, (value, size), flags) }
 }
 
 /// Sets an attribute.
@@ -43,19 +41,17 @@ pub(super) unsafe fn set(
     system.set_xattr(node, key, value, flags)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_getxattr(
+#[export]
+unsafe fn dfs_getxattr(
     mounted: Mounted,
     opened: Opened,
     key: Text,
     value: *mut c_void,
     size: InOut<u64>,
-) -> c_int {
-    done(|| {
-        let (_, node) = both(mounted, opened)?;
-        // SAFETY: BUFFER for `value`, of `size` bytes.
-        unsafe { give(&node, key, value, size) }
-    })
+) -> Result<()> {
+    let (_, node) = both(mounted, opened)?;
+    // SAFETY: BUFFER for `value`, of `size` bytes.
+    unsafe { give(&node, key, value, size) }
 }
 
 /// Copies a value to a buffer and reports its size. Without a buffer, or with one of no bytes, only reports it.
@@ -76,26 +72,17 @@ pub(super) unsafe fn give(node: &Node, key: Text, to: *mut c_void, size: InOut<u
     Ok(())
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn dfs_removexattr(mounted: Mounted, opened: Opened, key: Text) -> c_int {
-    done(|| {
-        let (system, node) = both(mounted, opened)?;
-        system.remove_xattr(&node, key.name()?)
-    })
+#[export]
+fn dfs_removexattr(mounted: Mounted, opened: Opened, key: Text) -> Result<()> {
+    let (system, node) = both(mounted, opened)?;
+    system.remove_xattr(&node, key.name()?)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_listxattr(
-    mounted: Mounted,
-    opened: Opened,
-    list: *mut c_char,
-    size: InOut<u64>,
-) -> c_int {
-    done(|| {
-        let (_, node) = both(mounted, opened)?;
-        // SAFETY: BUFFER for `list`, of `size` bytes.
-        unsafe { give_names(&node, list, size) }
-    })
+#[export]
+unsafe fn dfs_listxattr(mounted: Mounted, opened: Opened, list: *mut c_char, size: InOut<u64>) -> Result<()> {
+    let (_, node) = both(mounted, opened)?;
+    // SAFETY: BUFFER for `list`, of `size` bytes.
+    unsafe { give_names(&node, list, size) }
 }
 
 /// The names that fit, each with a NUL, and the size of all.
