@@ -21,6 +21,8 @@ const SHARE_MIN: f64 = 0.2;
 pub(crate) enum Peer {
     Limit,
     Isotach,
+    /// Another build of this program.
+    Before,
     FdbTuned,
     Fdb,
     FdbHammer,
@@ -31,6 +33,7 @@ impl fmt::Display for Peer {
         f.write_str(match self {
             Self::Limit => "limit",
             Self::Isotach => "Isotach",
+            Self::Before => "Isotach before",
             Self::FdbTuned => "FDB tuned",
             Self::Fdb => "FDB",
             Self::FdbHammer => "fdb-hammer",

@@ -15,6 +15,7 @@ use std::{
     env, fs,
     io::{Write, stderr},
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use clap::Args;
@@ -69,6 +70,9 @@ pub(crate) struct PeersArgs {
     /// ECMWF's fdb-hammer, as of Debian's package fdb5, to run beside `bench hammer` [default: the one on PATH, if any]
     #[arg(long, value_name = "PROGRAM")]
     fdb_hammer: Option<PathBuf>,
+    /// Another build of this program, to measure in the same run, as before and after a change
+    #[arg(long, value_name = "PROGRAM")]
+    before: Option<PathBuf>,
     /// Isotach and the limit alone
     #[arg(long, conflicts_with_all = ["fdb", "fdb_hammer"])]
     without_fdb: bool,
@@ -102,6 +106,10 @@ pub(crate) fn run(args: &PeersArgs, registry: &Registry, out: &mut impl Write) -
     let mut comparison =
         Comparison { args, registry, launcher, fdb: None, hammer, out, record, folders: 0, all, problems };
     let machine = Machine::this();
+    if let Some(program) = &args.before {
+        // A program that cannot be started is reported before anything is measured.
+        Launcher::local(Command::new(program))?;
+    }
     comparison
         .emit(&json!({ "what": "machine", "machine": machine, "fdb": version, "settings": settings }))?;
     comparison.try_hammer()?;
@@ -224,6 +232,7 @@ impl<W: Write> Comparison<'_, W> {
     /// Measures all peers on fields of one size.
     fn measure_all(&mut self, parent: &Path, size: usize, procs: usize, repetition: u32) -> Result<()> {
         let mut order = vec![Peer::Isotach];
+        order.extend(self.args.before.as_ref().map(|_| Peer::Before));
         if self.fdb.is_some() {
             order.extend([Peer::FdbTuned, Peer::Fdb]);
         }
@@ -267,7 +276,9 @@ impl<W: Write> Comparison<'_, W> {
             Peer::FdbTuned => Setting::Tuned,
             Peer::Fdb => Setting::Default,
             _ => {
-                return Ok(Clients { peer, launcher: None, mode: None, store: Some(store(root, sync)) });
+                let other = self.args.before.as_ref().filter(|_| peer == Peer::Before);
+                let launcher = other.map(|program| Launcher::local(Command::new(program))).transpose()?;
+                return Ok(Clients { peer, launcher, mode: None, store: Some(store(root, sync)) });
             }
         };
         let command = self.fdb.as_ref().map(|fdb| fdb.command(setting, root, sync)).transpose()?;
@@ -372,7 +383,7 @@ impl<W: Write> Comparison<'_, W> {
 
 struct Clients {
     peer: Peer,
-    /// That of FDB, whose program and environment are its own.
+    /// That of a peer whose program or environment is its own.
     launcher: Option<Launcher>,
     mode: Option<ClientMode>,
     store: Option<String>,

@@ -48,6 +48,9 @@ fn print_place(place: &str, here: &[&Measurement], out: &mut impl Write) -> io::
     let is_synced = here.iter().any(|figure| figure.case.sync);
     let synced = if is_synced { ", each flush waits for the device" } else { "" };
     writeln!(out, "\n{place}{synced}\n{}", table_of(here, &PEERS))?;
+    if here.iter().any(|figure| figure.peer == Some(Peer::Before)) {
+        writeln!(out, "Beside the build before:\n{}", table_of(here, &[Peer::Before]))?;
+    }
     if here.iter().any(|figure| figure.peer == Some(Peer::FdbHammer)) {
         writeln!(
             out,
@@ -123,7 +126,11 @@ fn table_of(here: &[&Measurement], peers: &[Peer]) -> Table {
         ["", "field", "procs", "unit", "limit", "Isotach"].map(str::to_owned).to_vec();
     header.extend(peers.iter().map(ToString::to_string));
     if !peers.is_empty() {
-        header.push(if peers == [Peer::FdbHammer] { "by fdb-hammer" } else { "by FDB" }.to_owned());
+        header.push(match peers[..] {
+            [Peer::FdbHammer] => "by fdb-hammer".to_owned(),
+            [Peer::Before] => "by before".to_owned(),
+            _ => "by FDB".to_owned(),
+        });
     }
     let is_row = |one: &Measurement| {
         peers.is_empty() && !did(Peer::FdbHammer, one.what) || peers.iter().any(|peer| did(*peer, one.what))

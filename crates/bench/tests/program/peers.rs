@@ -78,6 +78,25 @@ fn each_operation_has_a_limit_that_moves_the_same_bytes() {
 }
 
 #[test]
+fn another_build_is_measured_in_the_same_run_and_has_a_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = bench("peers").get_program().to_owned();
+    let run = folder.path().join("run");
+    let words = ["--without-fdb", "--out", run.to_str().unwrap(), "--before", program.to_str().unwrap()];
+    let output = peers(folder.path(), &words).output().unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(printed.contains("Beside the build before:") && printed.contains("by before"), "{printed}");
+    let record = read_record(&run);
+    let before = array(&record["cases"]).iter().filter(|case| case["peer"] == "Isotach before").count();
+    assert!(before > 0, "{}", record["cases"]);
+
+    let words = ["--without-fdb", "--before", "/nonexistent/isotach"];
+    let output = peers(folder.path(), &words).output().unwrap();
+    check_failed("--before", &output, 1, &["/nonexistent/isotach"]);
+}
+
+#[test]
 fn a_missing_fdb_is_reported_with_remedies() {
     let folder = tempfile::tempdir().unwrap();
     let output = peers(folder.path(), &["--fdb", folder.path().to_str().unwrap()]).output().unwrap();
