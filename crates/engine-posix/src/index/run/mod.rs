@@ -102,6 +102,21 @@ mod tests {
     }
 
     #[test]
+    fn entries_are_found_in_any_order_of_look_ups() {
+        let directory = tempfile::tempdir().unwrap();
+        let run = write(directory.path(), 3000);
+        // Forwards, backwards, the same one again, and strides within and across blocks. Every second path is absent.
+        for stride in [1, 2, 5999, 6000, 7, 1009, 5993] {
+            let mut at = 0;
+            for _ in 0..6000 {
+                let expected = (at % 2 == 0).then(|| value(at / 2));
+                assert_eq!(run.get(&path(at)).unwrap(), expected, "{at} by {stride}");
+                at = (at + stride) % 6000;
+            }
+        }
+    }
+
+    #[test]
     fn a_cursor_visits_all_entries_from_any_start() {
         let directory = tempfile::tempdir().unwrap();
         let run = std::sync::Arc::new(write(directory.path(), 3000));

@@ -5,7 +5,7 @@
 
 use std::{
     cmp::Ordering,
-    sync::{Arc, PoisonError},
+    sync::{Arc, PoisonError, atomic},
 };
 
 use isotach_engine_kit::{bytes::Reader, checksum::crc32c};
@@ -23,7 +23,7 @@ use crate::{
         directory::Directory,
         disk::{File, InMemory},
     },
-    sync::{Mutex, MutexGuard},
+    sync::{AtomicUsize, Mutex, MutexGuard},
 };
 
 /// A run of at most this many bytes is read when it is opened, and its file is closed. A container with many snapshots has as many runs,
@@ -58,6 +58,8 @@ pub(crate) struct Run {
     /// The last path: `[start, end)` of the index.
     last: (usize, usize),
     cache: BlockCache,
+    /// The block of the last path that was looked up.
+    last_block: AtomicUsize,
     /// The operations of a few long entries by path, the last decoded first.
     long: Mutex<Vec<Long>>,
 }
@@ -70,13 +72,28 @@ struct BlockCache([Mutex<Slot>; CACHED]);
 /// A path, and the operations of its entry.
 type Long = (Box<[u8]>, Arc<Bytes>);
 
-/// A block's number and bytes.
-type Slot = Option<(usize, Arc<[u8]>)>;
+/// A block, and the entry that was found in it last: the next one that is looked up is mostly behind it.
+#[derive(Debug, Default)]
+struct Slot {
+    number: usize,
+    bytes: Option<Arc<[u8]>>,
+    last_found: Vec<u8>,
+    /// Where the entry behind the last found one begins.
+    next: usize,
+}
 
 impl BlockCache {
     fn slot(&self, at: usize) -> MutexGuard<'_, Slot> {
         self.0[at % CACHED].lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A block, and where a search in it begins: behind an entry that is less than the path in question.
+struct Search {
+    block: Arc<[u8]>,
+    position: usize,
+    /// How many bytes the path shares with the entry before that position.
+    matched: usize,
 }
 
 #[derive(Debug)]
@@ -125,6 +142,7 @@ impl Run {
             index,
             last,
             cache: BlockCache::default(),
+            last_block: AtomicUsize::new(0),
             long: Mutex::default(),
         })
     }
@@ -160,7 +178,16 @@ impl Run {
         if self.ends_before(path) {
             return None;
         }
-        self.blocks.partition_point(|block| self.first(block) <= path).checked_sub(1)
+        // Consecutive look-ups mostly need the same block.
+        let last = self.last_block.load(atomic::Ordering::Relaxed);
+        let begins = |at: usize| self.blocks.get(at).map(|block| self.first(block));
+        if begins(last).is_some_and(|first| first <= path) && begins(last + 1).is_none_or(|next| path < next)
+        {
+            return Some(last);
+        }
+        let found = self.blocks.partition_point(|block| self.first(block) <= path).checked_sub(1);
+        self.last_block.store(found.unwrap_or_default(), atomic::Ordering::Relaxed);
+        found
     }
 
     /// Reads block `at` into `buffer` and checks it. False past the last block.
@@ -202,16 +229,34 @@ impl Run {
         Error::corrupt(what, &self.place)
     }
 
-    /// A block, through the cache.
-    fn cached_block(&self, at: usize) -> Result<Arc<[u8]>> {
-        if let Some((_, block)) = self.cache.slot(at).as_ref().filter(|(number, _)| *number == at) {
-            return Ok(Arc::clone(block));
+    /// The search for a path in block `at`, which is read through the cache.
+    fn search(&self, at: usize, path: &[u8]) -> Result<Search> {
+        {
+            let slot = self.cache.slot(at);
+            if let Some(block) = slot.bytes.as_ref().filter(|_| slot.number == at) {
+                let block = Arc::clone(block);
+                let is_behind = slot.next > 0 && *slot.last_found < *path;
+                let (position, matched) =
+                    if is_behind { (slot.next, shared(&slot.last_found, path)) } else { (0, 0) };
+                return Ok(Search { block, position, matched });
+            }
         }
         let mut block = Vec::new();
         self.read_block(at, &mut block)?;
         let block: Arc<[u8]> = block.into();
-        *self.cache.slot(at) = Some((at, Arc::clone(&block)));
-        Ok(block)
+        let mut slot = self.cache.slot(at);
+        (slot.number, slot.bytes, slot.next) = (at, Some(Arc::clone(&block)), 0);
+        Ok(Search { block, position: 0, matched: 0 })
+    }
+
+    /// Notes where the entry of a path ends in block `at`.
+    fn note_found(&self, at: usize, path: &[u8], next: usize) {
+        let mut slot = self.cache.slot(at);
+        if slot.number == at {
+            slot.last_found.clear();
+            slot.last_found.extend_from_slice(path);
+            slot.next = next;
+        }
     }
 
     /// The entry of a path.
@@ -242,10 +287,9 @@ impl Run {
     /// Passes the entry of a path to `look`.
     fn with<T>(&self, path: &[u8], look: impl FnOnce(Raw<'_>) -> Result<T>) -> Result<Option<T>> {
         let Some(at) = self.block_of(path) else { return Ok(None) };
-        let block = self.cached_block(at)?;
-        let mut reader = Reader(&block);
-        // How many bytes the previous entry's path shares with `path`. Every entry passed so far is less than `path`.
-        let mut matched = 0;
+        // `matched`: how many bytes the previous entry's path shares with `path`. Every entry passed so far is less than `path`.
+        let Search { block, position, mut matched } = self.search(at, path)?;
+        let mut reader = Reader(block.get(position..).unwrap_or_default());
         while !reader.is_empty() {
             let raw = next_raw(&mut reader).ok_or_else(|| self.damaged("an entry of a run"))?;
             match raw.shared.cmp(&matched) {
@@ -257,8 +301,11 @@ impl Run {
             }
             let rest = &path[matched..];
             match raw.suffix.cmp(rest) {
-                Ordering::Less => matched += raw.suffix.iter().zip(rest).take_while(|(a, b)| a == b).count(),
-                Ordering::Equal => return look(self.raw(raw.epoch, raw.tag, raw.payload)).map(Some),
+                Ordering::Less => matched += shared(raw.suffix, rest),
+                Ordering::Equal => {
+                    self.note_found(at, path, block.len() - reader.0.len());
+                    return look(self.raw(raw.epoch, raw.tag, raw.payload)).map(Some);
+                }
                 Ordering::Greater => return Ok(None),
             }
         }
@@ -268,6 +315,11 @@ impl Run {
     pub(super) fn raw<'a>(&'a self, epoch: u64, tag: u8, payload: &'a [u8]) -> Raw<'a> {
         Raw { epoch, tag, payload, place: &self.place }
     }
+}
+
+/// How many bytes two paths share at their beginning.
+fn shared(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
 /// An entry in a block.
