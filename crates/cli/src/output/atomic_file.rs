@@ -37,14 +37,20 @@ impl AtomicFile {
         }
     }
 
-    /// Syncs the file and gives it its name, in the folder in which it was created. Replaces a file of that name, and takes
-    /// over its permissions.
+    /// Gives the file its name, in the folder in which it was created. Replaces a file of that name, and takes over its
+    /// permissions. A file that replaces another is synced, so that a power failure leaves one of them. A new file is not, as
+    /// with `cp`, except on a network file system, which may report a full disk only then.
     pub(crate) fn publish(self, path: &Path) -> io::Result<()> {
-        let file = self.file();
-        if let Ok(replaced) = fs::metadata(path) {
-            file.set_permissions(replaced.permissions())?;
+        let replaced = fs::metadata(path).ok();
+        if let Some(replaced) = &replaced {
+            self.file().set_permissions(replaced.permissions())?;
         }
-        file.sync_all()?;
+        // Local file systems have files without a name, and report a full disk when a file is written.
+        let is_local = matches!(self, Self::Nameless(_));
+        if is_local && replaced.is_none() {
+            return self.rename(path);
+        }
+        self.file().sync_all()?;
         self.rename(path)?;
         // Some file systems cannot sync a folder, and a folder that may be written need not be readable.
         match File::open(folder_of(path)).and_then(|folder| folder.sync_all()) {
