@@ -4,7 +4,7 @@ use std::{collections::HashSet, thread};
 
 use super::{
     bytes::{number, number_of, numbered},
-    process::{Participant, Task},
+    process::Participant,
     trial::{Trial, array, array_id, kv, kv_id, label},
 };
 use isotach_object::{Cell, ContainerOptions, Error, Precondition, Transaction, Update};
@@ -21,13 +21,8 @@ const REWRITES: u64 = 600;
 const SMALL: usize = 200;
 const LARGE: usize = 150_000;
 
-fn participants(task: &Task) -> Vec<Task> {
-    vec![task.clone(); PARTICIPANTS]
-}
-
 pub fn conditional_puts_have_one_winner_per_key(trial: &Trial<'_>) {
-    let place = trial.place();
-    let reports = trial.together(&place, &participants(&Task::new("claim_keys", &[])));
+    let reports = trial.race(&["claim_keys"; PARTICIPANTS]);
     let mut owners = vec![None; KEYS as usize];
     for (who, won) in reports.iter().enumerate() {
         for key in won {
@@ -36,7 +31,7 @@ pub fn conditional_puts_have_one_winner_per_key(trial: &Trial<'_>) {
         }
     }
     for (key, owner) in owners.iter().enumerate() {
-        let stored = place.kv(1).get(&(key as u64).to_le_bytes()).unwrap().map(|value| number(&value));
+        let stored = trial.kv(1).get(&(key as u64).to_le_bytes()).unwrap().map(|value| number(&value));
         assert!(owner.is_some() && stored == *owner, "key {key} was won by {owner:?}, and {stored:?} stands");
     }
 }
@@ -52,11 +47,10 @@ pub(super) fn claim_keys(me: &Participant) -> Vec<u64> {
 }
 
 pub fn a_counter_loses_no_increment(trial: &Trial<'_>) {
-    let place = trial.place();
-    place.kv(1).put(b"counter", &0_u64.to_le_bytes()).unwrap();
-    place.container.flush().unwrap();
-    trial.together(&place, &participants(&Task::new("count_up", &[])));
-    let total = number(&place.kv(1).get(b"counter").unwrap().unwrap());
+    trial.kv(1).put(b"counter", &0_u64.to_le_bytes()).unwrap();
+    trial.flush();
+    trial.race(&["count_up"; PARTICIPANTS]);
+    let total = number(&trial.kv(1).get(b"counter").unwrap().unwrap());
     assert_eq!(total, INCREMENTS * PARTICIPANTS as u64);
 }
 
@@ -84,10 +78,9 @@ pub(super) fn count_up(me: &Participant) -> Vec<u64> {
 }
 
 pub fn no_id_is_handed_out_twice(trial: &Trial<'_>) {
-    let place = trial.place();
-    let before = place.container.allocate_ids(5).unwrap();
-    let reports = trial.together(&place, &participants(&Task::new("allocate_ids", &[])));
-    let after = place.reopened(trial).allocate_ids(1).unwrap();
+    let before = trial.container.allocate_ids(5).unwrap();
+    let reports = trial.race(&["allocate_ids"; PARTICIPANTS]);
+    let after = trial.reopened().allocate_ids(1).unwrap();
     let bounds = [before, after].map(|range| (range.start, range.end));
     let pairs = reports.iter().flat_map(|report| report.chunks(2).map(|pair| (pair[0], pair[1])));
     let mut ranges: Vec<_> = pairs.chain(bounds).collect();
@@ -108,13 +101,11 @@ pub(super) fn allocate_ids(me: &Participant) -> Vec<u64> {
 }
 
 pub fn readers_never_see_half_a_value(trial: &Trial<'_>) {
-    let place = trial.place();
     for length in [SMALL, LARGE] {
-        place.kv(1).put(&length.to_le_bytes(), &numbered(0, length)).unwrap();
+        trial.kv(1).put(&length.to_le_bytes(), &numbered(0, length)).unwrap();
     }
-    place.container.flush().unwrap();
-    let tasks = ["put_values", "put_values", "read_values", "read_values"].map(|role| Task::new(role, &[]));
-    trial.together(&place, &tasks);
+    trial.flush();
+    trial.race(&["put_values", "put_values", "read_values", "read_values"]);
 }
 
 pub(super) fn put_values(me: &Participant) -> Vec<u64> {
@@ -148,9 +139,7 @@ pub fn readers_see_both_cells_of_a_transaction_or_neither(trial: &Trial<'_>) {
     if !trial.has_transactions() {
         return;
     }
-    let place = trial.place();
-    let tasks = ["commit_pairs", "commit_pairs", "read_pairs", "read_pairs"].map(|role| Task::new(role, &[]));
-    trial.together(&place, &tasks);
+    trial.race(&["commit_pairs", "commit_pairs", "read_pairs", "read_pairs"]);
 }
 
 fn pair() -> [Cell<'static>; 2] {
@@ -191,14 +180,11 @@ pub(super) fn read_pairs(me: &Participant) -> Vec<u64> {
 }
 
 pub fn readers_see_an_array_that_is_rewritten_whole(trial: &Trial<'_>) {
-    let place = trial.place();
     for (object, length) in [(1, SMALL), (2, LARGE)] {
-        place.array(object).write(0, &exactly(0, length)).unwrap();
+        trial.array(object).write(0, &exactly(0, length)).unwrap();
     }
-    place.container.flush().unwrap();
-    let tasks =
-        ["rewrite_array", "rewrite_array", "read_array", "read_array"].map(|role| Task::new(role, &[]));
-    trial.together(&place, &tasks);
+    trial.flush();
+    trial.race(&["rewrite_array", "rewrite_array", "read_array", "read_array"]);
 }
 
 /// A value of this very length, since a write does not shrink an array.
@@ -250,13 +236,12 @@ pub(super) fn while_writers_work(me: &Participant, mut look: impl FnMut()) -> Ve
 }
 
 pub fn containers_created_at_once_have_one_creator_each(trial: &Trial<'_>) {
-    let place = trial.place();
-    let reports = trial.together(&place, &participants(&Task::new("create_containers", &[])));
+    let reports = trial.race(&["create_containers"; PARTICIPANTS]);
     let mut created: Vec<u64> = reports.into_iter().flatten().collect();
     created.sort_unstable();
     assert_eq!(created, (0..20).collect::<Vec<_>>());
     for number in 0..20 {
-        place.pool.open_container(&label(&format!("raced-{number}"))).unwrap();
+        trial.pool.open_container(&label(&format!("raced-{number}"))).unwrap();
     }
 }
 
@@ -280,8 +265,7 @@ pub(super) fn create_containers(me: &Participant) -> Vec<u64> {
 pub fn one_handle_serves_many_threads(trial: &Trial<'_>) {
     const THREADS: u64 = 8;
     const STEPS: u64 = 50;
-    let place = trial.place();
-    let container = &place.container;
+    let container = &trial.container;
     thread::scope(|scope| {
         for thread in 0..THREADS {
             scope.spawn(move || {
@@ -303,7 +287,7 @@ pub fn one_handle_serves_many_threads(trial: &Trial<'_>) {
         }
     });
     container.flush().unwrap();
-    let other = place.reopened(trial);
+    let other = trial.reopened();
     let listed = super::trial::all_keys(|at| kv(&other, 1).list(at, 100, false).unwrap(), 100);
     let distinct: HashSet<u64> = listed.iter().map(|key| number(key)).collect();
     assert_eq!(distinct.len() as u64, THREADS * STEPS);

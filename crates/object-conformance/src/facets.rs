@@ -6,10 +6,8 @@ use super::trial::{Trial, label, refused};
 use isotach_object::{ContainerOptions, NewRights, Property, Result, Rights, RightsChange};
 
 pub fn the_facets_are_those_that_the_capabilities_name(trial: &Trial<'_>) {
-    let (place, can) = (trial.place(), trial.capabilities());
-    let of_pool = place.pool.facets();
+    let (can, of_pool, has) = (trial.capabilities(), trial.pool.facets(), trial.container.facets());
     assert_eq!(of_pool.access_control.is_some(), can.permissions);
-    let has = place.container.facets();
     assert_eq!(has.snapshots.is_some(), can.snapshots);
     assert_eq!(has.staged_transactions.is_some(), can.transactions);
     assert_eq!(has.prepared_transactions.is_some(), can.prepared_transactions);
@@ -29,50 +27,21 @@ fn returned_or_refused(has: bool, asked: Result<impl Debug>) {
     }
 }
 
-pub fn missing_snapshots_are_refused(trial: &Trial<'_>) {
-    let container = trial.place().container;
-    returned_or_refused(container.facets().snapshots.is_some(), container.snapshots());
-}
-
-pub fn missing_staged_transactions_are_refused(trial: &Trial<'_>) {
-    let container = trial.place().container;
-    returned_or_refused(container.facets().staged_transactions.is_some(), container.staged_transactions());
-}
-
-pub fn missing_prepared_transactions_are_refused(trial: &Trial<'_>) {
-    let container = trial.place().container;
-    let facets = container.facets();
-    returned_or_refused(facets.prepared_transactions.is_some(), container.prepared_transactions());
-    assert!(facets.prepared_transactions.is_none() || facets.staged_transactions.is_some());
-}
-
-pub fn missing_lent_reads_are_refused(trial: &Trial<'_>) {
-    let container = trial.place().container;
-    returned_or_refused(container.facets().lent_reads.is_some(), container.lent_reads());
-}
-
-pub fn missing_pending_reads_are_refused(trial: &Trial<'_>) {
-    let container = trial.place().container;
-    returned_or_refused(container.facets().pending_reads.is_some(), container.pending_reads());
-}
-
-pub fn missing_access_control_is_refused(trial: &Trial<'_>) {
-    let (_, _, pool) = trial.pool();
-    returned_or_refused(pool.facets().access_control.is_some(), pool.access_control());
-}
-
-pub fn missing_storage_properties_are_refused(trial: &Trial<'_>) {
-    let (engine, uri, pool) = trial.pool();
-    let has = pool.facets().properties.is_some();
-    returned_or_refused(has, pool.storage_properties());
-    assert_eq!(engine.open_pool(&uri).unwrap().facets().properties.is_some(), has);
-}
-
-pub fn missing_maintenance_is_refused(trial: &Trial<'_>) {
-    let (engine, uri, pool) = trial.pool();
-    let has = pool.facets().maintenance.is_some();
-    returned_or_refused(has, pool.maintenance());
-    assert_eq!(engine.open_pool(&uri).unwrap().facets().maintenance.is_some(), has);
+pub fn missing_facets_are_refused(trial: &Trial<'_>) {
+    let (container, pool) = (&trial.container, &trial.pool);
+    let (has, of_pool) = (container.facets(), pool.facets());
+    returned_or_refused(has.snapshots.is_some(), container.snapshots());
+    returned_or_refused(has.staged_transactions.is_some(), container.staged_transactions());
+    returned_or_refused(has.prepared_transactions.is_some(), container.prepared_transactions());
+    returned_or_refused(has.lent_reads.is_some(), container.lent_reads());
+    returned_or_refused(has.pending_reads.is_some(), container.pending_reads());
+    assert!(has.prepared_transactions.is_none() || has.staged_transactions.is_some());
+    returned_or_refused(of_pool.access_control.is_some(), pool.access_control());
+    returned_or_refused(of_pool.properties.is_some(), pool.storage_properties());
+    returned_or_refused(of_pool.maintenance.is_some(), pool.maintenance());
+    let again = trial.fixture.engine().open_pool(&trial.uri).unwrap();
+    assert_eq!(again.facets().properties.is_some(), of_pool.properties.is_some());
+    assert_eq!(again.facets().maintenance.is_some(), of_pool.maintenance.is_some());
 }
 
 pub fn rights_are_refused_without_access_control(trial: &Trial<'_>) {
@@ -96,9 +65,8 @@ pub fn rights_are_refused_without_access_control(trial: &Trial<'_>) {
 }
 
 pub fn unknown_properties_and_containers_are_refused(trial: &Trial<'_>) {
-    let place = trial.place();
     let (name, none) = (label("case"), label("none"));
-    let Some(properties) = place.pool.facets().properties else {
+    let Some(properties) = trial.pool.facets().properties else {
         trial.is_for(false, "the pool has no storage properties");
         return;
     };

@@ -14,12 +14,11 @@ fn damage_is_noticed(
     read: impl Fn(&dyn Container) -> Result<Vec<u8>>,
 ) {
     let Some(faults) = trial.faults(|set| set.corruption) else { return };
-    let place = trial.place();
-    place.kv(9).put(b"neighbour", b"fine").unwrap();
-    store(&place);
-    place.container.flush().unwrap();
-    assert!(faults.corrupt_stored(&place.uri, needle), "the stored bytes are found");
-    let read = place.try_reopened(trial).and_then(|container| read(&*container));
+    trial.kv(9).put(b"neighbour", b"fine").unwrap();
+    store(trial);
+    trial.flush();
+    assert!(faults.corrupt_stored(&trial.uri, needle), "the stored bytes are found");
+    let read = trial.try_reopened().and_then(|container| read(&*container));
     match read {
         Err(Error::Corrupt { .. }) => {}
         Err(error) => panic!("expected corrupt, but got {error}"),
@@ -65,13 +64,12 @@ pub fn a_flipped_bit_in_shared_bytes_is_corrupt(trial: &Trial<'_>) {
 
 pub fn damage_to_one_array_leaves_the_others_readable(trial: &Trial<'_>) {
     let Some(faults) = trial.faults(|set| set.corruption) else { return };
-    let place = trial.place();
     let (one, two) = (noise(5, 300_000), noise(6, 300_000));
-    place.array(1).write(0, &one).unwrap();
-    place.array(2).write(0, &two).unwrap();
-    place.container.flush().unwrap();
-    assert!(faults.corrupt_stored(&place.uri, &one[100_000..100_100]));
-    let container = place.reopened(trial);
+    trial.array(1).write(0, &one).unwrap();
+    trial.array(2).write(0, &two).unwrap();
+    trial.flush();
+    assert!(faults.corrupt_stored(&trial.uri, &one[100_000..100_100]));
+    let container = trial.reopened();
     let damaged = array(&container, 1).read(0, usize::MAX);
     assert!(matches!(damaged, Err(Error::Corrupt { .. })), "{:?}", damaged.map(|bytes| bytes.len()));
     assert!(array(&container, 2).read(0, usize::MAX).unwrap() == two);
@@ -80,8 +78,7 @@ pub fn damage_to_one_array_leaves_the_others_readable(trial: &Trial<'_>) {
 pub fn after_a_crash_a_prefix_with_all_flushed_updates_remains(trial: &Trial<'_>) {
     const FLUSHED: u64 = 20;
     let Some(faults) = trial.faults(|set| set.crash) else { return };
-    let place = trial.place();
-    let dying = place.another();
+    let dying = trial.another();
     for step in 0..40_u64 {
         if step == FLUSHED {
             dying.flush().unwrap();
@@ -90,7 +87,7 @@ pub fn after_a_crash_a_prefix_with_all_flushed_updates_remains(trial: &Trial<'_>
         array(&dying, step).write(0, &noise(step, 9000)).unwrap();
     }
     faults.crash(dying);
-    let container = place.reopened(trial);
+    let container = trial.reopened();
     let there = |step: &u64| kv(&container, 1).get(&key(*step)).unwrap() == Some(noise(*step, 50));
     let prefix = (0..40).take_while(there).count() as u64;
     assert!(prefix >= FLUSHED, "only {prefix} are left");
@@ -101,7 +98,7 @@ pub fn after_a_crash_a_prefix_with_all_flushed_updates_remains(trial: &Trial<'_>
     }
     kv(&container, 1).put(b"after", b"x").unwrap();
     container.flush().unwrap();
-    assert!(kv(&place.reopened(trial), 1).get(b"after").unwrap().is_some());
+    assert!(kv(&trial.reopened(), 1).get(b"after").unwrap().is_some());
 }
 
 fn key(step: u64) -> Vec<u8> {
@@ -110,24 +107,23 @@ fn key(step: u64) -> Vec<u8> {
 
 pub fn a_full_storage_is_no_space_and_loses_nothing(trial: &Trial<'_>) {
     let Some(faults) = trial.faults(|set| set.out_of_space) else { return };
-    let place = trial.place();
     let (before, during) = (noise(7, 200_000), noise(8, 4 << 20));
-    place.array(1).write(0, &before).unwrap();
-    place.kv(1).put(b"before", b"x").unwrap();
-    place.container.flush().unwrap();
-    faults.fill_up(&place.uri);
-    let writer = place.another();
+    trial.array(1).write(0, &before).unwrap();
+    trial.kv(1).put(b"before", b"x").unwrap();
+    trial.flush();
+    faults.fill_up(&trial.uri);
+    let writer = trial.another();
     let result = array(&writer, 2).write(0, &during).and_then(|()| writer.flush());
     assert!(matches!(result, Err(Error::NoSpace { .. })), "{result:?}");
     drop(writer);
-    assert!(place.array(1).read(0, usize::MAX).unwrap() == before, "what is visible stays visible");
-    faults.make_room(&place.uri);
-    let container = place.reopened(trial);
+    assert!(trial.array(1).read(0, usize::MAX).unwrap() == before, "what is visible stays visible");
+    faults.make_room(&trial.uri);
+    let container = trial.reopened();
     assert!(array(&container, 1).read(0, usize::MAX).unwrap() == before);
     assert_eq!(kv(&container, 1).get(b"before").unwrap().unwrap(), b"x");
     let left = array(&container, 2).read(0, usize::MAX).unwrap();
     assert!(left.is_empty() || left == during, "the failed write is whole or absent");
     array(&container, 3).write(0, &during).unwrap();
     container.flush().unwrap();
-    assert!(array(&place.reopened(trial), 3).read(0, usize::MAX).unwrap() == during);
+    assert!(array(&trial.reopened(), 3).read(0, usize::MAX).unwrap() == during);
 }

@@ -7,8 +7,7 @@ use super::{
 use isotach_object::{Cell, MAX_KEY, MAX_VALUE, Update};
 
 pub fn a_get_returns_the_last_put(trial: &Trial<'_>) {
-    let place = trial.place();
-    let kv = place.kv(1);
+    let kv = trial.kv(1);
     assert_eq!(kv.get(b"k").unwrap(), None);
     kv.put(b"k", b"one").unwrap();
     assert_eq!(kv.get(b"k").unwrap().unwrap(), b"one");
@@ -19,8 +18,7 @@ pub fn a_get_returns_the_last_put(trial: &Trial<'_>) {
 }
 
 pub fn an_empty_value_is_present(trial: &Trial<'_>) {
-    let place = trial.place();
-    let kv = place.kv(1);
+    let kv = trial.kv(1);
     kv.put(b"empty", b"").unwrap();
     assert_eq!((kv.get(b"empty").unwrap(), kv.size(b"empty").unwrap()), (Some(Vec::new()), Some(0)));
     refused(kv.put_if_absent(b"empty", b"x"), "conflict");
@@ -28,14 +26,13 @@ pub fn an_empty_value_is_present(trial: &Trial<'_>) {
     kv.put(b"full", b"x").unwrap();
     kv.put(b"full", b"").unwrap();
     assert_eq!(kv.get(b"full").unwrap().unwrap(), b"");
-    place.container.flush().unwrap();
-    let scratch = place.another();
+    trial.flush();
+    let scratch = trial.another();
     assert_eq!(scratch.get_many(&[Cell::kv(kv_id(1), b"full")]).unwrap(), [Some(Vec::new())]);
 }
 
 pub fn a_removed_entry_is_gone_and_may_come_back(trial: &Trial<'_>) {
-    let place = trial.place();
-    let kv = place.kv(1);
+    let kv = trial.kv(1);
     kv.remove(b"never").unwrap();
     kv.put(b"k", b"x").unwrap();
     kv.remove(b"k").unwrap();
@@ -46,8 +43,7 @@ pub fn a_removed_entry_is_gone_and_may_come_back(trial: &Trial<'_>) {
 }
 
 pub fn sizes_are_known_without_the_values(trial: &Trial<'_>) {
-    let place = trial.place();
-    let kv = place.kv(1);
+    let kv = trial.kv(1);
     for size in [0, 1, 700, 70_000] {
         kv.put(b"k", &noise(1, size)).unwrap();
         assert_eq!(kv.size(b"k").unwrap(), Some(size as u64));
@@ -56,16 +52,14 @@ pub fn sizes_are_known_without_the_values(trial: &Trial<'_>) {
 }
 
 pub fn put_if_absent_keeps_an_existing_value(trial: &Trial<'_>) {
-    let place = trial.place();
-    let kv = place.kv(1);
+    let kv = trial.kv(1);
     kv.put_if_absent(b"k", b"first").unwrap();
     refused(kv.put_if_absent(b"k", b"second"), "conflict");
     assert_eq!(kv.get(b"k").unwrap().unwrap(), b"first");
 }
 
 pub fn compare_and_put_needs_the_expected_value(trial: &Trial<'_>) {
-    let place = trial.place();
-    let kv = place.kv(1);
+    let kv = trial.kv(1);
     refused(kv.compare_and_put(b"k", b"", b"x"), "conflict");
     assert_eq!(kv.get(b"k").unwrap(), None, "absent is not empty");
     kv.put(b"k", b"one").unwrap();
@@ -80,14 +74,13 @@ pub fn compare_and_put_needs_the_expected_value(trial: &Trial<'_>) {
 }
 
 pub fn keys_are_any_bytes(trial: &Trial<'_>) {
-    let place = trial.place();
-    let (kv, keys) = (place.kv(1), awkward_keys());
+    let (kv, keys) = (trial.kv(1), awkward_keys());
     for (at, key) in keys.iter().enumerate() {
         kv.put(key, &noise(at as u64, 9)).unwrap();
     }
-    place.container.flush().unwrap();
-    let other = place.another();
-    for container in [&place.container, &other] {
+    trial.flush();
+    let other = trial.another();
+    for container in [&trial.container, &other] {
         let cells: Vec<_> = keys.iter().map(|key| Cell::kv(kv_id(1), key)).collect();
         let values = container.get_many(&cells).unwrap();
         for (at, value) in values.iter().enumerate() {
@@ -97,13 +90,12 @@ pub fn keys_are_any_bytes(trial: &Trial<'_>) {
 }
 
 pub fn values_of_all_sizes_come_back(trial: &Trial<'_>) {
-    let place = trial.place();
     let sizes = [0, 1, 4 << 10, 1 << 20, MAX_VALUE];
     for size in sizes {
-        place.kv(1).put(&size.to_string().into_bytes(), &noise(size as u64, size)).unwrap();
+        trial.kv(1).put(&size.to_string().into_bytes(), &noise(size as u64, size)).unwrap();
     }
-    place.container.flush().unwrap();
-    let other = place.another();
+    trial.flush();
+    let other = trial.another();
     for size in sizes {
         let key = size.to_string().into_bytes();
         let value = other.get_many(&[Cell::kv(kv_id(1), &key)]).unwrap().pop().flatten();
@@ -112,8 +104,7 @@ pub fn values_of_all_sizes_come_back(trial: &Trial<'_>) {
 }
 
 pub fn a_key_or_value_of_a_forbidden_size_is_refused(trial: &Trial<'_>) {
-    let place = trial.place();
-    let kv = place.kv(1);
+    let kv = trial.kv(1);
     let (too_long, too_large) = (vec![b'k'; MAX_KEY + 1], vec![0; MAX_VALUE + 1]);
     refused(kv.put(b"", b"x"), "invalid-input");
     refused(kv.put(&too_long, b"x"), "invalid-input");
@@ -127,7 +118,6 @@ pub fn a_key_or_value_of_a_forbidden_size_is_refused(trial: &Trial<'_>) {
 }
 
 pub fn a_batch_is_applied_in_order_and_answered_in_order(trial: &Trial<'_>) {
-    let place = trial.place();
     let cell = |key| Cell::kv(kv_id(1), key);
     let updates = [
         Update::Put { cell: cell(b"a"), value: b"1" },
@@ -136,34 +126,32 @@ pub fn a_batch_is_applied_in_order_and_answered_in_order(trial: &Trial<'_>) {
         Update::Put { cell: cell(b"b"), value: b"3" },
         Update::Put { cell: cell(b"c"), value: b"4" },
     ];
-    place.container.update(&updates).unwrap();
+    trial.container.update(&updates).unwrap();
     let cells = [cell(b"c"), cell(b"a"), cell(b"b"), cell(b"c")];
-    let values = place.container.get_many(&cells).unwrap();
+    let values = trial.container.get_many(&cells).unwrap();
     assert_eq!(values, [Some(b"4".to_vec()), None, Some(b"3".to_vec()), Some(b"4".to_vec())]);
-    assert_eq!(place.container.size_many(&cells).unwrap(), [Some(1), None, Some(1), Some(1)]);
-    assert!(place.container.get_many(&[]).unwrap().is_empty());
-    place.container.update(&[]).unwrap();
+    assert_eq!(trial.container.size_many(&cells).unwrap(), [Some(1), None, Some(1), Some(1)]);
+    assert!(trial.container.get_many(&[]).unwrap().is_empty());
+    trial.container.update(&[]).unwrap();
 }
 
 pub fn the_same_key_in_two_objects_is_two_entries(trial: &Trial<'_>) {
-    let place = trial.place();
-    place.kv(1).put(b"k", b"one").unwrap();
-    place.kv(2).put(b"k", b"two").unwrap();
-    place.container.update(&[Update::Destroy { object: kv_id(2) }]).unwrap();
-    assert_eq!(place.kv(1).get(b"k").unwrap().unwrap(), b"one");
-    assert_eq!(place.kv(2).get(b"k").unwrap(), None);
+    trial.kv(1).put(b"k", b"one").unwrap();
+    trial.kv(2).put(b"k", b"two").unwrap();
+    trial.update(Update::Destroy { object: kv_id(2) });
+    assert_eq!(trial.kv(1).get(b"k").unwrap().unwrap(), b"one");
+    assert_eq!(trial.kv(2).get(b"k").unwrap(), None);
 }
 
 pub fn a_destroyed_object_is_empty_and_can_be_written_again(trial: &Trial<'_>) {
-    let place = trial.place();
-    let kv = place.kv(1);
+    let kv = trial.kv(1);
     let destroy = Update::Destroy { object: kv_id(1) };
-    place.container.update(&[destroy]).unwrap();
+    trial.update(destroy);
     for key in 0..50_u8 {
         kv.put(&[key], b"old").unwrap();
     }
     let again = Update::Put { cell: Cell::kv(kv_id(1), &[7]), value: b"new" };
-    place.container.update(&[destroy, again]).unwrap();
+    trial.container.update(&[destroy, again]).unwrap();
     assert_eq!(kv.get(&[6]).unwrap(), None);
     assert_eq!(kv.get(&[7]).unwrap().unwrap(), b"new");
     assert_eq!(kv.list(&isotach_object::Anchor::start(), 100, false).unwrap().len(), 1);

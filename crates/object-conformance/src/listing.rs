@@ -27,63 +27,58 @@ fn key(number: u64) -> Vec<u8> {
 }
 
 pub fn pages_of_any_size_hold_every_entry_once(trial: &Trial<'_>) {
-    let place = trial.place();
     let expected: Vec<_> = (0..100).map(|n| (key(n), noise(n, (n * n) as usize))).collect();
     for (key, value) in expected.iter().rev() {
-        place.kv(1).put(key, value).unwrap();
+        trial.kv(1).put(key, value).unwrap();
     }
     let bare: Vec<_> = expected.iter().map(|(key, _)| (key.clone(), Vec::new())).collect();
     for limit in [1, 2, 7, 99, 100, 101, usize::MAX] {
-        assert!(entries(&place, limit, true) == expected, "pages of {limit}");
-        assert!(entries(&place, limit, false) == bare, "pages of {limit} without values");
+        assert!(entries(trial, limit, true) == expected, "pages of {limit}");
+        assert!(entries(trial, limit, false) == bare, "pages of {limit} without values");
     }
 }
 
 pub fn keys_of_any_bytes_are_listed(trial: &Trial<'_>) {
-    let place = trial.place();
     let mut keys = awkward_keys();
     for key in &keys {
-        place.kv(1).put(key, b"").unwrap();
+        trial.kv(1).put(key, b"").unwrap();
     }
     keys.sort();
     for limit in [1, 10] {
-        assert!(entries(&place, limit, true).into_iter().map(|(key, _)| key).eq(keys.iter().cloned()));
+        assert!(entries(trial, limit, true).into_iter().map(|(key, _)| key).eq(keys.iter().cloned()));
     }
 }
 
 pub fn an_ordered_listing_ascends(trial: &Trial<'_>) {
-    let place = trial.place();
     for at in 0..500_u64 {
-        place.kv(1).put(&noise(at, 1 + (at % 5) as usize), b"x").unwrap();
+        trial.kv(1).put(&noise(at, 1 + (at % 5) as usize), b"x").unwrap();
     }
     // Some that a checkpoint may hold, and some that are newer.
-    place.container.flush().unwrap();
+    trial.flush();
     for at in 500..900 {
-        place.kv(1).put(&noise(at, 3), b"x").unwrap();
+        trial.kv(1).put(&noise(at, 3), b"x").unwrap();
     }
-    let listed = entries(&place, 64, false);
+    let listed = entries(trial, 64, false);
     assert!(listed.is_sorted_by(|a, b| a.0 < b.0), "keys ascend, and none comes twice");
 }
 
 pub fn removed_entries_are_not_listed_and_an_empty_object_lists_nothing(trial: &Trial<'_>) {
-    let place = trial.place();
-    assert!(entries(&place, 10, true).is_empty());
+    assert!(entries(trial, 10, true).is_empty());
     for n in 0..20 {
-        place.kv(1).put(&key(n), b"x").unwrap();
+        trial.kv(1).put(&key(n), b"x").unwrap();
     }
     for n in (0..20).step_by(2) {
-        place.kv(1).remove(&key(n)).unwrap();
+        trial.kv(1).remove(&key(n)).unwrap();
     }
-    assert_eq!(entries(&place, 3, true).len(), 10);
+    assert_eq!(entries(trial, 3, true).len(), 10);
     for n in 0..20 {
-        place.kv(1).remove(&key(n)).unwrap();
+        trial.kv(1).remove(&key(n)).unwrap();
     }
-    assert!(entries(&place, 3, true).is_empty());
+    assert!(entries(trial, 3, true).is_empty());
 }
 
 pub fn a_listing_continues_after_the_entry_at_its_anchor_was_removed(trial: &Trial<'_>) {
-    let place = trial.place();
-    let kv = place.kv(1);
+    let kv = trial.kv(1);
     for n in 0..30 {
         kv.put(&key(n), b"x").unwrap();
     }
@@ -103,14 +98,13 @@ pub fn a_listing_continues_after_the_entry_at_its_anchor_was_removed(trial: &Tri
 }
 
 pub fn a_listing_during_writes_holds_every_entry_that_stays(trial: &Trial<'_>) {
-    let place = trial.place();
     // Those with even numbers stay, the odd ones come and go.
     for n in (0..400).step_by(2) {
-        place.kv(1).put(&key(n), b"stays").unwrap();
+        trial.kv(1).put(&key(n), b"stays").unwrap();
     }
-    place.container.flush().unwrap();
+    trial.flush();
     let stop = AtomicBool::new(false);
-    let other = place.another();
+    let other = trial.another();
     thread::scope(|scope| {
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
@@ -120,7 +114,7 @@ pub fn a_listing_during_writes_holds_every_entry_that_stays(trial: &Trial<'_>) {
             }
         });
         for limit in [1, 3, 10, 50, 150] {
-            let listed: Vec<_> = entries(&place, limit, true);
+            let listed: Vec<_> = entries(trial, limit, true);
             let distinct: BTreeSet<_> = listed.iter().map(|(key, _)| key.clone()).collect();
             assert_eq!(distinct.len(), listed.len(), "no entry twice");
             assert!((0..400).step_by(2).all(|n| distinct.contains(&key(n))), "pages of {limit}");
@@ -130,8 +124,7 @@ pub fn a_listing_during_writes_holds_every_entry_that_stays(trial: &Trial<'_>) {
 }
 
 pub fn objects_are_listed_while_they_hold_something(trial: &Trial<'_>) {
-    let place = trial.place();
-    assert!(all_objects(&*place.container, 10).is_empty());
+    assert!(all_objects(&trial.container, 10).is_empty());
     let mut expected: Vec<_> = (1..=20).flat_map(|n| [kv_id(n), array_id(n), general_id(n)]).collect();
     for object in &expected {
         let update = match object.otype() {
@@ -141,32 +134,31 @@ pub fn objects_are_listed_while_they_hold_something(trial: &Trial<'_>) {
             }
             _ => Update::Put { cell: Cell::general(*object, b"d", b"a"), value: b"" },
         };
-        place.container.update(&[update]).unwrap();
+        trial.update(update);
     }
     expected.sort();
     for limit in [1, 7, 60, 100] {
-        assert_eq!(all_objects(&*place.container, limit), expected);
+        assert_eq!(all_objects(&trial.container, limit), expected);
     }
-    place.container.update(&[Update::Destroy { object: array_id(3) }]).unwrap();
-    place.kv(3).remove(b"k").unwrap();
-    general(&place.container, 3, b"d", b"a").remove().unwrap();
+    trial.update(Update::Destroy { object: array_id(3) });
+    trial.kv(3).remove(b"k").unwrap();
+    general(&trial.container, 3, b"d", b"a").remove().unwrap();
     expected.retain(|object| object.lo() != 3);
-    assert_eq!(all_objects(&*place.container, 7), expected);
+    assert_eq!(all_objects(&trial.container, 7), expected);
 }
 
 pub fn distribution_and_attribute_keys_are_listed_in_pages(trial: &Trial<'_>) {
-    let place = trial.place();
     let mut keys: Vec<_> = awkward_keys().into_iter().step_by(4).collect();
     keys.sort();
     for dkey in &keys {
         for akey in [&b"a"[..], b"b", b"c"] {
-            general(&place.container, 1, dkey, akey).put(b"x").unwrap();
+            general(&trial.container, 1, dkey, akey).put(b"x").unwrap();
         }
     }
     for akey in &keys {
-        general(&place.container, 2, b"d", akey).put(b"x").unwrap();
+        general(&trial.container, 2, b"d", akey).put(b"x").unwrap();
     }
-    let container = &place.container;
+    let container = &trial.container;
     for limit in [1, 2, 16, 1000] {
         assert!(all_keys(|at| container.list_dkeys(general_id(1), at, limit).unwrap(), limit) == keys);
         let akeys = all_keys(|at| container.list_akeys(general_id(1), &keys[1], at, limit).unwrap(), limit);
@@ -179,8 +171,7 @@ pub fn distribution_and_attribute_keys_are_listed_in_pages(trial: &Trial<'_>) {
 }
 
 pub fn a_page_of_no_entries_is_refused(trial: &Trial<'_>) {
-    let place = trial.place();
-    let (container, start) = (&place.container, Anchor::start());
+    let (container, start) = (&trial.container, Anchor::start());
     refused(container.list_entries(kv_id(1), &start, 0, true), "invalid-input");
     refused(container.list_dkeys(general_id(1), &start, 0), "invalid-input");
     refused(container.list_akeys(general_id(1), b"d", &start, 0), "invalid-input");

@@ -2,18 +2,19 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    sync::Arc,
     time::Duration,
 };
 
 use isotach_engine_kit::random::Seeded;
 
 use super::{
+    bytes::number as number_in,
     process::{Participant, Task},
-    trial::{Place, Trial, array_id, kv_id, label, refused, wait_for},
+    trial::{Place, Trial, all_pages, array_id, kv, kv_id, label, refused, wait_for, whole_array},
 };
 use isotach_object::{
-    Array, ArrayRead, Cell, Container, KeyValue, NumberedTransaction, ObjectId, Outcome, Result, Status,
-    Update, Versions,
+    Cell, Container, NumberedTransaction, ObjectId, Outcome, Result, Status, Update, Versions,
 };
 
 /// Participants of each transaction, in processes of their own.
@@ -38,27 +39,36 @@ fn values() -> ObjectId {
     kv_id(91)
 }
 
-fn versions(container: &dyn Container) -> Versions<'_> {
-    Versions::new(container, books()).unwrap()
+fn versions(container: &Arc<dyn Container>) -> Versions<'_> {
+    Versions::new(&**container, books()).unwrap()
 }
 
-/// A place, if there are numbered transactions; if not, that they are refused.
-fn place(trial: &Trial<'_>) -> Option<Place> {
+fn version(container: &Arc<dyn Container>) -> u64 {
+    versions(container).version().unwrap()
+}
+
+/// The numbers that have begun and are not settled.
+fn unsettled(container: &Arc<dyn Container>) -> BTreeSet<u64> {
+    versions(container).unsettled().unwrap().into_iter().map(|(number, _)| number).collect()
+}
+
+/// The trial's place, if there are numbered transactions; if not, that they are refused.
+fn place<'t>(trial: &'t Trial<'_>) -> Option<&'t Place> {
     let place = trial.place_with_prepared_transactions();
     if place.is_none() {
-        refused(Versions::new(&*trial.place().container, books()), "unsupported");
+        refused(Versions::new(&*trial.container, books()), "unsupported");
     }
     place
 }
 
 /// Takes part in a transaction: an entry and some bytes of an array, both of which hold the number.
-fn write(container: &dyn Container, number: u64, participant: u64, participants: u64) -> Result<()> {
+fn write(container: &Arc<dyn Container>, number: u64, participant: u64, participants: u64) -> Result<()> {
     part_of(container, number, participant, participants)?.finish()
 }
 
 /// A part of a transaction, with its updates.
 fn part_of(
-    container: &dyn Container,
+    container: &Arc<dyn Container>,
     number: u64,
     participant: u64,
     participants: u64,
@@ -72,58 +82,58 @@ fn part_of(
 }
 
 /// The number that all participants' entries hold, or 0. Panics if they differ.
-fn seen(container: &dyn Container, participants: u64) -> u64 {
+fn seen(container: &Arc<dyn Container>, participants: u64) -> u64 {
     let keys: Vec<_> = (0..participants).map(|participant| [participant as u8]).collect();
     let cells: Vec<_> = keys.iter().map(|key| Cell::kv(values(), key)).collect();
     let found = container.get_many(&cells).unwrap();
     assert!(found.iter().all(|value| *value == found[0]), "half of a version: {found:?}");
-    found[0].as_ref().map_or(0, |value| super::bytes::number(value))
+    found[0].as_ref().map_or(0, |value| number_in(value))
 }
 
 pub fn a_version_is_seen_when_all_participants_have_finished_and_not_before(trial: &Trial<'_>) {
     let Some(place) = place(trial) else { return };
     let (one, other) = (place.another(), place.another());
-    assert_eq!(versions(&*one).version().unwrap(), 0);
-    assert_eq!(versions(&*one).status(1).unwrap(), Status::NotStarted);
-    let left = versions(&*other).start(1, 1, 2).unwrap();
-    write(&*one, 1, 0, 2).unwrap();
-    for container in [&one, &other, &place.reopened(trial)] {
-        assert_eq!((versions(&**container).version().unwrap(), seen(&**container, 1)), (0, 0));
+    assert_eq!(version(&one), 0);
+    assert_eq!(versions(&one).status(1).unwrap(), Status::NotStarted);
+    let left = versions(&other).start(1, 1, 2).unwrap();
+    write(&one, 1, 0, 2).unwrap();
+    for container in [&one, &other, &trial.reopened()] {
+        assert_eq!((version(container), seen(container, 1)), (0, 0));
         let status = Status::Open { participants: 2, finished: vec![0] };
-        assert_eq!(versions(&**container).unsettled().unwrap(), [(1, status)]);
+        assert_eq!(versions(container).unsettled().unwrap(), [(1, status)]);
     }
-    assert_eq!(versions(&*one).wait(1, Duration::from_millis(2)).unwrap(), None);
+    assert_eq!(versions(&one).wait(1, Duration::from_millis(2)).unwrap(), None);
     drop(left);
-    refused(write(&*other, 1, 0, 2), "already-exists");
-    write(&*other, 1, 1, 2).unwrap();
-    for container in [&one, &other, &place.reopened(trial)] {
-        assert_eq!((versions(&**container).version().unwrap(), seen(&**container, 2)), (1, 1));
-        assert_eq!(versions(&**container).wait(1, Duration::ZERO).unwrap(), Some(Outcome::Committed));
-        assert_eq!(versions(&**container).status(1).unwrap(), Status::Committed);
-        assert!(versions(&**container).unsettled().unwrap().is_empty());
+    refused(write(&other, 1, 0, 2), "already-exists");
+    write(&other, 1, 1, 2).unwrap();
+    for container in [&one, &other, &trial.reopened()] {
+        assert_eq!((version(container), seen(container, 2)), (1, 1));
+        assert_eq!(versions(container).wait(1, Duration::ZERO).unwrap(), Some(Outcome::Committed));
+        assert_eq!(versions(container).status(1).unwrap(), Status::Committed);
+        assert!(versions(container).unsettled().unwrap().is_empty());
         assert!(container.prepared_transactions().unwrap().list_prepared("").unwrap().is_empty());
     }
-    refused(write(&*other, 1, 1, 2), "invalid-input");
-    refused(versions(&*other).abort(1), "invalid-input");
+    refused(write(&other, 1, 1, 2), "invalid-input");
+    refused(versions(&other).abort(1), "invalid-input");
 }
 
 pub fn versions_come_in_the_order_of_their_numbers(trial: &Trial<'_>) {
     let Some(place) = place(trial) else { return };
-    let container = &*place.container;
-    for (number, version) in [(3, 0), (2, 0), (5, 0), (1, 3), (4, 5)] {
+    let container = &place.container;
+    for (number, expected) in [(3, 0), (2, 0), (5, 0), (1, 3), (4, 5)] {
         for participant in [1, 0] {
             write(container, number, participant, 2).unwrap();
         }
-        assert_eq!(versions(&*place.another()).version().unwrap(), version, "after {number}");
-        assert_eq!(seen(container, 2), version);
+        assert_eq!(version(&place.another()), expected, "after {number}");
+        assert_eq!(seen(container, 2), expected);
     }
 }
 
 pub fn an_aborted_number_is_skipped_and_counts(trial: &Trial<'_>) {
     let Some(place) = place(trial) else { return };
-    let container = &*place.container;
+    let container = &place.container;
     let other = place.another();
-    let late = versions(&*other).start(2, 1, 2).unwrap();
+    let late = versions(&other).start(2, 1, 2).unwrap();
     write(container, 2, 0, 2).unwrap();
     versions(container).abort(2).unwrap();
     versions(container).abort(2).unwrap();
@@ -133,24 +143,22 @@ pub fn an_aborted_number_is_skipped_and_counts(trial: &Trial<'_>) {
     refused(versions(container).start(2, 1, 2), "invalid-input");
     // A number that no participant has started.
     versions(container).abort(4).unwrap();
-    let numbers: Vec<_> =
-        versions(container).unsettled().unwrap().iter().map(|(number, _)| *number).collect();
-    assert_eq!((numbers, versions(container).version().unwrap()), (vec![2, 4], 0));
-    write(&*other, 1, 0, 1).unwrap();
-    write(&*other, 3, 0, 1).unwrap();
-    assert_eq!((versions(container).version().unwrap(), seen(container, 1)), (3, 3));
+    assert_eq!((unsettled(container), version(container)), ([2, 4].into(), 0));
+    write(&other, 1, 0, 1).unwrap();
+    write(&other, 3, 0, 1).unwrap();
+    assert_eq!((version(container), seen(container, 1)), (3, 3));
     assert_eq!(versions(container).wait(2, PATIENCE).unwrap(), Some(Outcome::Aborted));
     assert_eq!(versions(container).wait(4, PATIENCE).unwrap(), Some(Outcome::Aborted));
     versions(container).start(5, 0, 1).unwrap().abort().unwrap();
-    write(&*other, 6, 0, 1).unwrap();
-    assert_eq!(versions(container).version().unwrap(), 6);
+    write(&other, 6, 0, 1).unwrap();
+    assert_eq!(version(container), 6);
     refused(versions(container).start(5, 0, 1), "invalid-input");
 }
 
 pub fn invalid_numbered_transactions_are_refused(trial: &Trial<'_>) {
     let Some(place) = place(trial) else { return };
-    let container = &*place.container;
-    refused(Versions::new(container, array_id(1)), "invalid-input");
+    let container = &place.container;
+    refused(Versions::new(&**container, array_id(1)), "invalid-input");
     let versions = versions(container);
     refused(versions.start(0, 0, 1), "invalid-input");
     refused(versions.abort(0), "invalid-input");
@@ -161,7 +169,7 @@ pub fn invalid_numbered_transactions_are_refused(trial: &Trial<'_>) {
     let own = Update::Put { cell: Cell::kv(books(), b"version"), value: b"x" };
     refused(part.update(&[own]), "invalid-input");
     refused(versions.open_version(1), "not-found");
-    let other = Versions::new(container, kv_id(92)).unwrap();
+    let other = Versions::new(&**container, kv_id(92)).unwrap();
     other.start(1, 0, 1).unwrap().finish().unwrap();
     assert_eq!((versions.version().unwrap(), other.version().unwrap()), (0, 1), "two sequences");
 }
@@ -171,9 +179,9 @@ pub fn a_version_can_be_read_while_others_are_committed(trial: &Trial<'_>) {
     if !trial.is_for(place.container.facets().snapshots.is_some(), "the engine has no snapshots") {
         return;
     }
-    let container = &*place.container;
+    let container = &place.container;
     let open = |number| versions(container).open_version(number);
-    assert_eq!(seen(&*open(0).unwrap(), 2), 0);
+    assert_eq!(seen(&open(0).unwrap(), 2), 0);
     for number in 1..=6 {
         if number == 4 {
             versions(container).abort(4).unwrap();
@@ -184,16 +192,16 @@ pub fn a_version_can_be_read_while_others_are_committed(trial: &Trial<'_>) {
             container.snapshots().unwrap().create(&label(&format!("after-{number}"))).unwrap();
         }
         let past = open(number).unwrap();
-        assert_eq!((seen(&*past, 2), versions(&*past).version().unwrap()), (number, number));
+        assert_eq!((seen(&past, 2), version(&past)), (number, number));
     }
     for number in [1, 3, 5, 6] {
         let past = open(number).unwrap();
-        assert_eq!((seen(&*past, 2), versions(&*past).version().unwrap()), (number, number));
-        refused(write(&*past, 9, 0, 1), "permission-denied");
+        assert_eq!((seen(&past, 2), version(&past)), (number, number));
+        refused(write(&past, 9, 0, 1), "permission-denied");
     }
     // An engine may keep all others, or none.
     match open(2) {
-        Ok(past) => assert_eq!(seen(&*past, 2), 2),
+        Ok(past) => assert_eq!(seen(&past, 2), 2),
         Err(error) => assert_eq!(error.code(), "not-found", "{error}"),
     }
     refused(open(4), "not-found");
@@ -283,7 +291,7 @@ pub fn random_starts_finishes_and_aborts_agree_with_a_plain_model(trial: &Trial<
         let mut below = |end| random.below(end);
         for step in 0..OPERATIONS as u64 {
             let what = format!("ISOTACH_SEED={seed}, sequence {sequence}, step {step}");
-            let handle = &*handles[below(3) as usize];
+            let handle = &handles[below(3) as usize];
             let number = 1 + (model.settled + below(8)).saturating_sub(1);
             let code = |outcome: Result<()>| outcome.err().map(|error| error.code());
             match below(8) {
@@ -311,16 +319,11 @@ pub fn random_starts_finishes_and_aborts_agree_with_a_plain_model(trial: &Trial<
                 }
                 _ => {}
             }
-            assert_eq!(versions(handle).version().unwrap(), model.version, "{what}");
-            let mut found = BTreeMap::new();
-            let each = |key: &[u8], value: &[u8]| {
-                found.insert(u64::from(key[0]), super::bytes::number(value));
-                Ok::<(), isotach_object::Error>(())
-            };
-            KeyValue::new(handle, values()).unwrap().for_each(each).unwrap();
-            assert_eq!(found, model.values, "{what}");
-            let open: BTreeSet<u64> =
-                versions(handle).unsettled().unwrap().iter().map(|(number, _)| *number).collect();
+            assert_eq!(version(handle), model.version, "{what}");
+            let found = all_pages(|at| kv(handle, 91).list(at, 100, true).unwrap(), 100);
+            let found = found.into_iter().map(|(key, value)| (u64::from(key[0]), number_in(&value)));
+            assert_eq!(found.collect::<BTreeMap<_, _>>(), model.values, "{what}");
+            let open = unsettled(handle);
             let aborted = model.aborted.iter().filter(|number| **number > model.settled);
             assert!(aborted.chain(model.open.keys()).all(|number| open.contains(number)), "{what}: {open:?}");
         }
@@ -330,16 +333,15 @@ pub fn random_starts_finishes_and_aborts_agree_with_a_plain_model(trial: &Trial<
 
 pub fn processes_write_versions_together_and_readers_see_each_whole_and_in_order(trial: &Trial<'_>) {
     let Some(place) = place(trial) else { return };
-    let mut tasks: Vec<_> = (0..PARTICIPANTS).map(|_| Task::new("take_part", &[])).collect();
-    tasks.extend((0..2).map(|_| Task::new("read_versions", &[])));
-    let reports = trial.together(&place, &tasks);
-    assert_eq!(versions(&*place.container).version().unwrap(), NUMBERS);
-    assert_eq!(seen(&*place.container, PARTICIPANTS), NUMBERS);
+    let reports =
+        trial.race(&[["take_part"; PARTICIPANTS as usize].as_slice(), &["read_versions"; 2]].concat());
+    assert_eq!(version(&place.container), NUMBERS);
+    assert_eq!(seen(&place.container, PARTICIPANTS), NUMBERS);
     println!("versions seen by the readers: {:?}", &reports[PARTICIPANTS as usize..]);
 }
 
 pub(super) fn take_part(me: &Participant) -> Vec<u64> {
-    let container = &*me.container;
+    let container = &me.container;
     // Each in an order of its own.
     let mut numbers: Vec<u64> = (1..=NUMBERS).collect();
     match me.index {
@@ -371,27 +373,23 @@ pub(super) fn take_part(me: &Participant) -> Vec<u64> {
 }
 
 pub(super) fn read_versions(me: &Participant) -> Vec<u64> {
-    let container = &*me.container;
+    let container = &me.container;
     let mut last = (0, 0);
     let mut versions_seen = Vec::new();
     wait_for("the last version", || {
-        let version = versions(container).version().unwrap();
+        let version = version(container);
         let number = seen(container, PARTICIPANTS);
         assert!(version >= last.0 && number >= last.1, "{version} after {last:?}");
         assert!(number >= version, "version {version} is not seen: {number} is");
         assert!(number == 0 || !number.is_multiple_of(ABORTED), "transaction {number} was aborted");
-        let mut buffer = [0; (PARTICIPANTS * PART) as usize + 1];
-        let cell = Cell::array(array_id(9));
-        let mut reads = [ArrayRead { cell, offset: 0, buffer: &mut buffer, filled: 0 }];
-        container.read_many(&mut reads).unwrap();
-        let filled = reads[0].filled;
-        assert!(filled == 0 || filled as u64 == PARTICIPANTS * PART, "{filled} bytes");
-        assert!(buffer[..filled].iter().all(|byte| *byte == buffer[0]), "half of a version in an array");
+        let bytes = whole_array(container, 9);
+        assert!(bytes.is_empty() || bytes.len() as u64 == PARTICIPANTS * PART, "{} bytes", bytes.len());
+        assert!(bytes.iter().all(|byte| *byte == bytes[0]), "half of a version in an array");
         if number != last.1 {
             versions_seen.push(number);
             // By now it may be an old one.
             match versions(container).open_version(number) {
-                Ok(past) => assert_eq!(seen(&*past, PARTICIPANTS), number),
+                Ok(past) => assert_eq!(seen(&past, PARTICIPANTS), number),
                 Err(error) => assert_eq!(error.code(), "not-found", "{error}"),
             }
         }
@@ -403,53 +401,46 @@ pub(super) fn read_versions(me: &Participant) -> Vec<u64> {
 
 pub fn a_participant_that_dies_is_aborted_before_finishing_and_committed_after(trial: &Trial<'_>) {
     let Some(place) = place(trial) else { return };
-    let container = &*place.container;
+    let container = &place.container;
     // Number 1: all have finished, and each died before anybody committed.
-    let finished = [0, 1].map(|participant| Task::new("finish_and_die", &[1, participant]).and_die());
-    trial.together(&place, &finished);
+    trial.together(&[0, 1].map(|participant| Task::dying("finish_and_die", &[1, participant])));
     assert_eq!(seen(container, 2), 0);
-    let reader = place.reopened(trial);
-    assert_eq!((versions(&*reader).version().unwrap(), seen(&*reader, 2)), (1, 1));
+    let reader = trial.reopened();
+    assert_eq!((version(&reader), seen(&reader, 2)), (1, 1));
     // Number 2: one has died before it finished.
     let tasks = [
-        Task::new("finish_and_die", &[2, 0]).and_die(),
-        Task::new("update_and_die", &[2, 1]).and_die(),
-        Task::new("finish_and_die", &[3, 0]).and_die(),
-        Task::new("finish_and_die", &[3, 1]).and_die(),
+        Task::dying("finish_and_die", &[2, 0]),
+        Task::dying("update_and_die", &[2, 1]),
+        Task::dying("finish_and_die", &[3, 0]),
+        Task::dying("finish_and_die", &[3, 1]),
     ];
-    trial.together(&place, &tasks);
-    assert_eq!((versions(&*reader).version().unwrap(), seen(&*reader, 2)), (1, 1));
+    trial.together(&tasks);
+    assert_eq!((version(&reader), seen(&reader, 2)), (1, 1));
     let waiting = Status::Open { participants: 2, finished: vec![0] };
     let ready = Status::Open { participants: 2, finished: vec![0, 1] };
     assert_eq!(versions(container).unsettled().unwrap(), [(2, waiting), (3, ready)]);
-    versions(&*reader).abort(2).unwrap();
-    for container in [&place.container, &reader, &place.reopened(trial)] {
-        assert_eq!((versions(&**container).version().unwrap(), seen(&**container, 2)), (3, 3));
-        assert_eq!(
-            Array::new(&**container, array_id(9)).unwrap().read(0, 9999).unwrap(),
-            [3; 2 * PART as usize]
-        );
+    versions(&reader).abort(2).unwrap();
+    for container in [&place.container, &reader, &trial.reopened()] {
+        assert_eq!((version(container), seen(container, 2)), (3, 3));
+        assert_eq!(whole_array(container, 9), [3; 2 * PART as usize]);
         assert!(container.prepared_transactions().unwrap().list_prepared("").unwrap().is_empty());
     }
     // Number 4: the participant that died is started again.
-    trial.together(
-        &place,
-        &[0, 1].map(|participant| Task::new("update_and_die", &[4, participant]).and_die()),
-    );
+    trial.together(&[0, 1].map(|participant| Task::dying("update_and_die", &[4, participant])));
     (0..2).for_each(|participant| write(container, 4, participant, 2).unwrap());
-    assert_eq!(versions(&*reader).wait(4, PATIENCE).unwrap(), Some(Outcome::Committed));
-    assert_eq!(seen(&*reader, 2), 4);
+    assert_eq!(versions(&reader).wait(4, PATIENCE).unwrap(), Some(Outcome::Committed));
+    assert_eq!(seen(&reader, 2), 4);
 }
 
 /// Finishes a part, and leaves it to others to commit it.
 pub(super) fn finish_and_die(me: &Participant) -> Vec<u64> {
-    part_of(&*me.container, me.args[0], me.args[1], 2).unwrap().prepare().unwrap();
+    part_of(&me.container, me.args[0], me.args[1], 2).unwrap().prepare().unwrap();
     me.container.flush().unwrap();
     Vec::new()
 }
 
 pub(super) fn update_and_die(me: &Participant) -> Vec<u64> {
-    std::mem::forget(part_of(&*me.container, me.args[0], me.args[1], 2).unwrap());
+    std::mem::forget(part_of(&me.container, me.args[0], me.args[1], 2).unwrap());
     me.container.flush().unwrap();
     Vec::new()
 }

@@ -14,7 +14,7 @@ fn fill(place: &Place) {
     place.array(1).write(100_000, &noise(1, 50_000)).unwrap();
     place.array(1).punch(120_000, 100).unwrap();
     general(&place.container, 1, b"d", b"a").put(b"v").unwrap();
-    place.container.flush().unwrap();
+    place.flush();
 }
 
 pub fn a_new_engine_value_finds_everything_in_the_pool(trial: &Trial<'_>) {
@@ -29,7 +29,7 @@ pub fn a_new_engine_value_finds_everything_in_the_pool(trial: &Trial<'_>) {
         let pool = trial.fixture.engine().open_pool(&uri).unwrap();
         assert_eq!(pool.list_containers().unwrap(), [label("case")]);
         let container = pool.open_container(&label("case")).unwrap();
-        assert_eq!(all_objects(&*container, 10).len(), 3);
+        assert_eq!(all_objects(&container, 10).len(), 3);
         for key in 0..200_u8 {
             let value = kv(&container, 1).get(&[key]).unwrap().unwrap();
             assert!(value == noise(key.into(), usize::from(key) * 20), "key {key}");
@@ -49,7 +49,7 @@ pub fn a_new_engine_value_finds_everything_in_the_pool(trial: &Trial<'_>) {
 pub fn history_goes_on_after_reopening(trial: &Trial<'_>) {
     let place = trial.place();
     place.kv(1).put(b"k", b"x").unwrap();
-    place.container.flush().unwrap();
+    place.flush();
     let before = place.container.epoch().unwrap();
     let uri = place.uri.clone();
     if trial.capabilities().persistent {

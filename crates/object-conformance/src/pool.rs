@@ -1,7 +1,7 @@
 //! Pools of an engine: created, opened, destroyed.
 
-use super::trial::{Trial, kv, label, refused};
-use isotach_object::{ContainerOptions, PoolUri, Registry};
+use super::trial::{Trial, create, kv, label, refused};
+use isotach_object::{PoolUri, Registry};
 
 pub fn a_pool_is_created_once_and_opened_by_its_uri(trial: &Trial<'_>) {
     let (engine, uri) = (trial.fixture.engine(), trial.fixture.fresh_pool());
@@ -15,8 +15,7 @@ pub fn a_pool_is_created_once_and_opened_by_its_uri(trial: &Trial<'_>) {
 
 pub fn a_destroyed_pool_is_gone_and_can_be_created_again_empty(trial: &Trial<'_>) {
     let (engine, uri, pool) = trial.pool();
-    pool.create_container(&label("c"), &ContainerOptions::default()).unwrap();
-    kv(&pool.open_container(&label("c")).unwrap(), 1).put(b"k", b"x").unwrap();
+    kv(&create(&*pool, "c"), 1).put(b"k", b"x").unwrap();
     drop(pool);
     engine.destroy_pool(&uri).unwrap();
     refused(engine.open_pool(&uri), "not-found");
@@ -27,7 +26,7 @@ pub fn a_destroyed_pool_is_gone_and_can_be_created_again_empty(trial: &Trial<'_>
 
 pub fn pools_have_their_own_containers(trial: &Trial<'_>) {
     let ((_, _, one), (_, _, two)) = (trial.pool(), trial.pool());
-    one.create_container(&label("c"), &ContainerOptions::default()).unwrap();
+    create(&*one, "c");
     assert!(two.list_containers().unwrap().is_empty());
     refused(two.open_container(&label("c")), "not-found");
 }

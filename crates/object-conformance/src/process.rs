@@ -56,34 +56,37 @@ impl Task {
         Self { role, args: args.to_vec(), dies: false }
     }
 
-    pub(super) fn and_die(self) -> Self {
-        Self { dies: true, ..self }
+    /// A task whose process dies at the end.
+    pub(super) fn dying(role: &'static str, args: &[u64]) -> Self {
+        Self { dies: true, ..Self::new(role, args) }
     }
 }
 
 impl Trial<'_> {
     /// Runs the tasks at the same time and returns their reports in this order.
-    pub(super) fn together(&self, place: &Place, tasks: &[Task]) -> Vec<Vec<u64>> {
-        if self.capabilities().multi_process {
-            self.processes(place, tasks)
-        } else {
-            self.threads(place, tasks)
-        }
+    pub(super) fn together(&self, tasks: &[Task]) -> Vec<Vec<u64>> {
+        if self.capabilities().multi_process { self.processes(tasks) } else { self.threads(tasks) }
     }
 
-    fn processes(&self, place: &Place, tasks: &[Task]) -> Vec<Vec<u64>> {
-        let spawn = |(index, task)| self.spawn(&encode(place, task, index, tasks.len()));
+    /// As [`Self::together`], for roles without arguments.
+    pub(super) fn race(&self, roles: &[&'static str]) -> Vec<Vec<u64>> {
+        let tasks: Vec<_> = roles.iter().map(|role| Task::new(role, &[])).collect();
+        self.together(&tasks)
+    }
+
+    fn processes(&self, tasks: &[Task]) -> Vec<Vec<u64>> {
+        let spawn = |(index, task)| self.spawn(&encode(self, task, index, tasks.len()));
         let children: Vec<Child> = tasks.iter().enumerate().map(spawn).collect();
         let outputs = children.into_iter().map(|child| child.wait_with_output().unwrap());
         outputs.zip(tasks).map(|(output, task)| report_of(task, &output)).collect()
     }
 
-    fn threads(&self, place: &Place, tasks: &[Task]) -> Vec<Vec<u64>> {
+    fn threads(&self, tasks: &[Task]) -> Vec<Vec<u64>> {
         thread::scope(|scope| {
             let spawn = |(index, task): (usize, &Task)| {
                 let (task, count, roles) = (task.clone(), tasks.len() as u64, self.roles);
                 scope.spawn(move || {
-                    let me = enter(place.pool.clone(), place.another(), index as u64, task.args, count);
+                    let me = enter(self.pool.clone(), self.another(), index as u64, task.args, count);
                     let report = role(roles, task.role)(&me);
                     if task.dies {
                         std::mem::forget(me);

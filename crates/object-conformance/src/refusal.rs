@@ -34,25 +34,23 @@ fn good(key: &[u8]) -> Update<'_> {
 }
 
 pub fn a_batch_with_one_wrong_update_does_nothing(trial: &Trial<'_>) {
-    let place = trial.place();
     for wrong in wrong_updates() {
-        refused(place.container.update(&[good(b"before"), wrong, good(b"after")]), "invalid-input");
+        refused(trial.container.update(&[good(b"before"), wrong, good(b"after")]), "invalid-input");
         let transaction = Transaction::new().update(good(b"before")).update(wrong).update(good(b"after"));
-        let result = place.container.commit(&transaction);
+        let result = trial.container.commit(&transaction);
         let code = result.expect_err("a wrong update").code();
         let fits = code == "invalid-input" || (code == "unsupported" && !trial.capabilities().transactions);
         assert!(fits, "{code} for {wrong:?}");
     }
     for object in [kv_id(1), general_id(1)] {
-        refused(place.container.write_new(object, b"x"), "invalid-input");
+        refused(trial.container.write_new(object, b"x"), "invalid-input");
     }
-    place.container.flush().unwrap();
-    assert!(all_objects(&*place.container, 10).is_empty(), "nothing was applied");
+    trial.flush();
+    assert!(all_objects(&trial.container, 10).is_empty(), "nothing was applied");
 }
 
 pub fn reads_of_the_wrong_type_are_refused(trial: &Trial<'_>) {
-    let place = trial.place();
-    let container = &place.container;
+    let container = &trial.container;
     let (entry, array) = (Cell::kv(kv_id(1), b"k"), Cell::array(array_id(1)));
     for cell in [array, Cell::kv(kv_id(1), b""), Cell::kv(general_id(1), b"d")] {
         refused(container.get_many(&[entry, cell]), "invalid-input");
@@ -78,8 +76,7 @@ pub fn reads_of_the_wrong_type_are_refused(trial: &Trial<'_>) {
 }
 
 pub fn lists_of_the_wrong_type_are_refused(trial: &Trial<'_>) {
-    let place = trial.place();
-    let (container, start) = (&place.container, Anchor::start());
+    let (container, start) = (&trial.container, Anchor::start());
     for object in [array_id(1), general_id(1)] {
         refused(container.list_entries(object, &start, 10, true), "invalid-input");
     }
@@ -91,7 +88,6 @@ pub fn lists_of_the_wrong_type_are_refused(trial: &Trial<'_>) {
 }
 
 pub fn a_precondition_on_a_malformed_cell_is_refused(trial: &Trial<'_>) {
-    let place = trial.place();
     let wrong = [
         Precondition::Equals(Cell::array(array_id(1)), b"x"),
         Precondition::Absent(Cell::kv(kv_id(1), b"")),
@@ -99,39 +95,37 @@ pub fn a_precondition_on_a_malformed_cell_is_refused(trial: &Trial<'_>) {
         Precondition::Absent(Cell::kv(general_id(1), b"d")),
     ];
     for precondition in wrong {
-        refused(place.container.commit(&Transaction::new().require(precondition)), "invalid-input");
+        refused(trial.container.commit(&Transaction::new().require(precondition)), "invalid-input");
     }
 }
 
 pub fn typed_handles_refuse_objects_of_other_types(trial: &Trial<'_>) {
-    let place = trial.place();
-    refused(KeyValue::new(&*place.container, array_id(1)), "invalid-input");
-    refused(Array::new(&*place.container, kv_id(1)), "invalid-input");
+    refused(KeyValue::new(&*trial.container, array_id(1)), "invalid-input");
+    refused(Array::new(&*trial.container, kv_id(1)), "invalid-input");
 }
 
 pub fn a_redundant_class_is_kept_or_refused(trial: &Trial<'_>) {
-    let place = trial.place();
     let id = |class| ObjectId::new(ObjectType::KeyValue, class, 0, 1);
     for class in [ObjectClass::RP_2G1, ObjectClass::EC_4P1G1] {
         let redundant = Update::Put { cell: Cell::kv(id(class), b"k"), value: b"x" };
-        let result = place.container.update(&[good(b"before"), redundant]);
+        let result = trial.container.update(&[good(b"before"), redundant]);
         // An engine that can may find too few machines, and must say so before it does anything.
         if result.is_ok() {
             assert!(trial.capabilities().redundancy, "{class} is kept by an engine that keeps one copy");
-            assert_eq!(place.container.size_many(&[Cell::kv(id(class), b"k")]).unwrap(), [Some(1)]);
+            assert_eq!(trial.container.size_many(&[Cell::kv(id(class), b"k")]).unwrap(), [Some(1)]);
         } else {
             refused(result, "unsupported");
-            refused(place.container.commit(&Transaction::new().update(redundant)), "unsupported");
-            assert!(all_objects(&*place.container, 10).is_empty(), "nothing was applied");
+            refused(trial.container.commit(&Transaction::new().update(redundant)), "unsupported");
+            assert!(all_objects(&trial.container, 10).is_empty(), "nothing was applied");
         }
     }
     for class in [ObjectClass::S1, ObjectClass::S2, ObjectClass::SX] {
         let plain = Update::Put { cell: Cell::kv(id(class), b"k"), value: b"x" };
-        place.container.update(&[plain]).unwrap();
-        assert_eq!(place.container.size_many(&[Cell::kv(id(class), b"k")]).unwrap(), [Some(1)]);
+        trial.update(plain);
+        assert_eq!(trial.container.size_many(&[Cell::kv(id(class), b"k")]).unwrap(), [Some(1)]);
     }
 }
 
 pub fn an_allocation_of_no_ids_is_refused(trial: &Trial<'_>) {
-    refused(trial.place().container.allocate_ids(0), "invalid-input");
+    refused(trial.container.allocate_ids(0), "invalid-input");
 }

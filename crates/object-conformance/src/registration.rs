@@ -77,14 +77,7 @@ macro_rules! __conformance_cases {
             }
             facets {
                 the_facets_are_those_that_the_capabilities_name,
-                missing_snapshots_are_refused,
-                missing_staged_transactions_are_refused,
-                missing_prepared_transactions_are_refused,
-                missing_lent_reads_are_refused,
-                missing_pending_reads_are_refused,
-                missing_access_control_is_refused,
-                missing_storage_properties_are_refused,
-                missing_maintenance_is_refused,
+                missing_facets_are_refused,
                 rights_are_refused_without_access_control,
                 unknown_properties_and_containers_are_refused,
             }

@@ -10,40 +10,25 @@ use super::{
     visibility,
 };
 
+/// Roles with their names.
+macro_rules! roles {
+    ($($subject:ident { $($role:ident),+ })+) => { &[$($((stringify!($role), $subject::$role)),+),+] };
+}
+
 /// All roles.
-const ROLES: Roles = &[
-    ("allocate_ids", concurrency::allocate_ids),
-    ("claim_keys", concurrency::claim_keys),
-    ("count_up", concurrency::count_up),
-    ("create_containers", concurrency::create_containers),
-    ("put_values", concurrency::put_values),
-    ("read_values", concurrency::read_values),
-    ("commit_pairs", concurrency::commit_pairs),
-    ("read_pairs", concurrency::read_pairs),
-    ("rewrite_array", concurrency::rewrite_array),
-    ("read_array", concurrency::read_array),
-    ("commit_staged", staging::commit_staged),
-    ("read_staged", staging::read_staged),
-    ("stage_and_die", staging::stage_and_die),
-    ("count_with_retry", staging::count_with_retry),
-    ("prepare_and_die", prepared::prepare_and_die),
-    ("take_prepared", prepared::take_prepared),
-    ("abort_races", prepared::abort_races),
-    ("take_part", numbered::take_part),
-    ("read_versions", numbered::read_versions),
-    ("finish_and_die", numbered::finish_and_die),
-    ("update_and_die", numbered::update_and_die),
-    ("put_numbered", snapshot::put_numbered),
-    ("make_snapshots", snapshot::make_snapshots),
-    ("put_in_order", visibility::put_in_order),
-    ("read_in_order", visibility::read_in_order),
-    ("put_and_flush", visibility::put_and_flush),
-    ("get_numbers", visibility::get_numbers),
-];
+const ROLES: Roles = roles! {
+    concurrency { allocate_ids, claim_keys, count_up, create_containers }
+    concurrency { put_values, read_values, commit_pairs, read_pairs, rewrite_array, read_array }
+    staging { commit_staged, read_staged, stage_and_die, count_with_retry }
+    prepared { prepare_and_die, take_prepared, abort_races }
+    numbered { take_part, read_versions, finish_and_die, update_and_die }
+    snapshot { put_numbered, make_snapshots }
+    visibility { put_in_order, read_in_order, put_and_flush, get_numbers }
+};
 
 /// Runs a case.
 pub fn run(fixture: &dyn Fixture, child_test: &'static str, case: impl FnOnce(&Trial<'_>)) {
-    case(&Trial { fixture, child_test, roles: ROLES });
+    case(&Trial::new(fixture, child_test, ROLES));
 }
 
 /// Runs the task that the environment names, if it names one.

@@ -6,13 +6,14 @@ use std::{ops::Range, sync::Arc};
 
 use super::{
     bytes::{noise, number, numbered},
-    process::{Participant, Task},
+    process::Participant,
     trial::{
-        Place, Trial, all_keys, all_objects, array, array_id, general, general_id, kv, kv_id, label, refused,
+        Place, Trial, all_keys, all_objects, array, array_id, general, general_id, kv, kv_id, label, read,
+        refused, wait_for,
     },
 };
 use isotach_object::{
-    Anchor, Array, ArrayRead, Cell, Container, Epoch, Label, ObjectClass, ObjectId, ObjectType, Precondition,
+    Anchor, Array, Cell, Container, Epoch, ObjectClass, ObjectId, ObjectType, Precondition, Result, Snapshot,
     Transaction, Update, extents_of,
 };
 
@@ -38,16 +39,12 @@ fn content(container: &Arc<dyn Container>) -> Content {
     let records = Cell::general(general_id(1), b"a", b"records");
     let mut bytes = Vec::new();
     for cell in [Cell::array(array_id(1)), Cell::array(array_id(2)), records] {
-        let mut buffer = vec![0xee; 90_000];
-        let mut reads = [ArrayRead { cell, offset: 0, buffer: &mut buffer, filled: 0 }];
-        container.read_many(&mut reads).unwrap();
-        let filled = reads[0].filled;
-        buffer.truncate(filled);
-        bytes.push((buffer, extents_of(&**container, cell, 0, u64::MAX).unwrap()));
+        let extents = extents_of(&**container, cell, 0, u64::MAX).unwrap();
+        bytes.push((read(&**container, cell, 0, 90_000), extents));
     }
     let sized: Vec<_> = cells().into_iter().chain([Cell::array(array_id(1)), records]).collect();
     (
-        all_objects(&**container, 2),
+        all_objects(container, 2),
         container.get_many(&cells()).unwrap(),
         bytes,
         all_keys(|at| kv(container, 1).list(at, 2, false).unwrap(), 2),
@@ -56,19 +53,17 @@ fn content(container: &Arc<dyn Container>) -> Content {
 }
 
 fn fill(place: &Place) {
-    let container = &*place.container;
     place.kv(1).put(b"a", b"old").unwrap();
     place.kv(1).put(b"large", &noise(1, LARGE)).unwrap();
     place.array(1).write(0, &noise(2, 80_000)).unwrap();
     place.array(2).write(10, b"old").unwrap();
     general(&place.container, 1, b"a", b"value").put(b"old").unwrap();
     let records = Cell::general(general_id(1), b"a", b"records");
-    container.update(&[Update::Write { cell: records, offset: 3, data: b"records" }]).unwrap();
+    place.update(Update::Write { cell: records, offset: 3, data: b"records" });
 }
 
 /// One change of every kind, to everything that [`fill`] wrote.
 fn change_all(place: &Place) {
-    let container = &*place.container;
     place.kv(1).put(b"a", b"new").unwrap();
     place.kv(1).put(b"later", b"new").unwrap();
     place.kv(1).remove(b"large").unwrap();
@@ -76,56 +71,65 @@ fn change_all(place: &Place) {
     place.array(1).punch(5, 66_000).unwrap();
     place.array(1).set_size(75_000).unwrap();
     let records = Cell::general(general_id(1), b"a", b"records");
-    container
-        .update(&[
-            Update::Destroy { object: array_id(2) },
-            Update::SetSize { cell: records, size: 5 },
-            Update::RemoveDkey { object: general_id(1), dkey: b"a" },
-            Update::Put { cell: Cell::general(general_id(1), b"b", b"value"), value: b"new" },
-        ])
-        .unwrap();
+    let updates = [
+        Update::Destroy { object: array_id(2) },
+        Update::SetSize { cell: records, size: 5 },
+        Update::RemoveDkey { object: general_id(1), dkey: b"a" },
+        Update::Put { cell: Cell::general(general_id(1), b"b", b"value"), value: b"new" },
+    ];
+    place.container.update(&updates).unwrap();
     place.array(3).write(0, b"later").unwrap();
-    container.flush().unwrap();
+    place.flush();
+}
+
+fn create(container: &Arc<dyn Container>, name: &str) -> Result<Epoch> {
+    container.snapshots().unwrap().create(&label(name))
+}
+
+fn open(container: &Arc<dyn Container>, name: &str) -> Result<Arc<dyn Container>> {
+    container.snapshots().unwrap().open(&label(name))
+}
+
+fn destroy(container: &Arc<dyn Container>, name: &str) -> Result<()> {
+    container.snapshots().unwrap().destroy(&label(name))
+}
+
+fn list(container: &Arc<dyn Container>) -> Vec<Snapshot> {
+    container.snapshots().unwrap().list().unwrap()
 }
 
 pub fn a_snapshot_does_not_change_while_the_container_goes_on(trial: &Trial<'_>) {
     let Some(place) = trial.place_with_snapshots() else { return };
-    fill(&place);
+    fill(place);
     let before = content(&place.container);
-    place.container.snapshots().unwrap().create(&label("before")).unwrap();
-    let open = place.container.snapshots().unwrap().open(&label("before")).unwrap();
-    assert_eq!(content(&open), before);
-    change_all(&place);
-    assert_eq!(content(&open), before, "of a handle that was open");
-    assert_eq!(content(&place.container.snapshots().unwrap().open(&label("before")).unwrap()), before);
-    place.container.snapshots().unwrap().create(&label("between")).unwrap();
+    create(&place.container, "before").unwrap();
+    let kept = open(&place.container, "before").unwrap();
+    assert_eq!(content(&kept), before);
+    change_all(place);
+    assert_eq!(content(&kept), before, "of a handle that was open");
+    assert_eq!(content(&open(&place.container, "before").unwrap()), before);
+    create(&place.container, "between").unwrap();
     let between = content(&place.container);
     assert_ne!(between, before);
-    place
-        .container
-        .update(&[kv_id(1), array_id(1), general_id(1)].map(|object| Update::Destroy { object }))
-        .unwrap();
-    place.container.flush().unwrap();
-    for container in [place.another(), place.reopened(trial)] {
-        assert_eq!(content(&container.snapshots().unwrap().open(&label("before")).unwrap()), before);
-        assert_eq!(content(&container.snapshots().unwrap().open(&label("between")).unwrap()), between);
-        assert_eq!(
-            all_objects(&*container, 9),
-            [array_id(3)],
-            "the present goes on, and lists no more than there is"
-        );
+    let all = [kv_id(1), array_id(1), general_id(1)].map(|object| Update::Destroy { object });
+    place.container.update(&all).unwrap();
+    place.flush();
+    for container in [place.another(), trial.reopened()] {
+        assert_eq!(content(&open(&container, "before").unwrap()), before);
+        assert_eq!(content(&open(&container, "between").unwrap()), between);
+        let present = all_objects(&container, 9);
+        assert_eq!(present, [array_id(3)], "the present goes on, and lists no more than there is");
     }
-    assert_eq!(content(&open), before, "of a handle that was open all the while");
+    assert_eq!(content(&kept), before, "of a handle that was open all the while");
 }
 
 pub fn a_snapshot_holds_unflushed_updates_of_its_handle(trial: &Trial<'_>) {
     let Some(place) = trial.place_with_snapshots() else { return };
     place.kv(1).put(b"a", b"held back").unwrap();
     place.array(1).write(0, b"held back").unwrap();
-    place.container.snapshots().unwrap().create(&label("now")).unwrap();
+    create(&place.container, "now").unwrap();
     place.kv(1).put(b"a", b"after").unwrap();
-    let other = place.another();
-    let past = other.snapshots().unwrap().open(&label("now")).unwrap();
+    let past = open(&place.another(), "now").unwrap();
     assert_eq!(kv(&past, 1).get(b"a").unwrap().unwrap(), b"held back");
     assert_eq!(array(&past, 1).read(0, 99).unwrap(), b"held back");
 }
@@ -133,56 +137,52 @@ pub fn a_snapshot_holds_unflushed_updates_of_its_handle(trial: &Trial<'_>) {
 pub fn snapshots_are_listed_from_the_oldest_and_by_every_handle(trial: &Trial<'_>) {
     let Some(place) = trial.place_with_snapshots() else { return };
     let looking = place.another();
-    assert!(looking.snapshots().unwrap().list().unwrap().is_empty());
+    assert!(list(&looking).is_empty());
     let mut made = Vec::new();
     let longest = "x".repeat(127);
     for name in ["z", "A", "a.b", "0", "m:1-2_3", &longest] {
         place.kv(1).put(name.as_bytes(), b"x").unwrap();
-        made.push((label(name), place.container.snapshots().unwrap().create(&label(name)).unwrap()));
+        made.push((label(name), create(&place.container, name).unwrap()));
     }
     assert!(made.is_sorted_by_key(|(_, epoch)| *epoch));
-    place.container.flush().unwrap();
-    for container in [&place.container, &looking, &place.another(), &place.reopened(trial)] {
-        let listed = container.snapshots().unwrap().list().unwrap();
-        assert_eq!(listed.into_iter().map(|kept| (kept.name, kept.epoch)).collect::<Vec<_>>(), made);
+    place.flush();
+    for container in [&place.container, &looking, &place.another(), &trial.reopened()] {
+        let listed = list(container).into_iter().map(|kept| (kept.name, kept.epoch));
+        assert_eq!(listed.collect::<Vec<_>>(), made);
     }
     for (at, (name, _)) in made.iter().enumerate() {
-        let past = looking.snapshots().unwrap().open(name).unwrap();
+        let past = open(&looking, name.as_str()).unwrap();
         assert_eq!(all_keys(|from| kv(&past, 1).list(from, 9, false).unwrap(), 9).len(), at + 1, "{name}");
-        let known: Vec<Label> =
-            past.snapshots().unwrap().list().unwrap().into_iter().map(|kept| kept.name).collect();
-        let then: Vec<Label> = made[..=at].iter().map(|(name, _)| name.clone()).collect();
-        assert_eq!(known, then, "the past has the snapshots of then");
+        let then = made[..=at].iter().map(|(name, _)| name.clone());
+        assert!(list(&past).into_iter().map(|kept| kept.name).eq(then), "the past has the snapshots of then");
     }
 }
 
 pub fn a_snapshot_name_is_unique_until_its_snapshot_is_destroyed(trial: &Trial<'_>) {
     let Some(place) = trial.place_with_snapshots() else { return };
-    let (container, name) = (&place.container, label("step-6"));
-    refused(container.snapshots().unwrap().open(&name), "not-found");
-    refused(container.snapshots().unwrap().destroy(&name), "not-found");
+    let (container, name) = (&place.container, "step-6");
+    refused(open(container, name), "not-found");
+    refused(destroy(container, name), "not-found");
     place.kv(1).put(b"a", b"first").unwrap();
-    let first = container.snapshots().unwrap().create(&name).unwrap();
-    refused(container.snapshots().unwrap().create(&name), "already-exists");
-    refused(place.another().snapshots().unwrap().create(&name), "already-exists");
+    let first = create(container, name).unwrap();
+    refused(create(container, name), "already-exists");
+    refused(create(&place.another(), name), "already-exists");
     place.kv(1).put(b"a", b"second").unwrap();
-    let open = place.another().snapshots().unwrap().open(&name).unwrap();
-    place.another().snapshots().unwrap().destroy(&name).unwrap();
-    refused(container.snapshots().unwrap().open(&name), "not-found");
-    refused(container.snapshots().unwrap().destroy(&name), "not-found");
-    assert!(container.snapshots().unwrap().list().unwrap().is_empty());
-    assert_eq!(kv(&open, 1).get(b"a").unwrap().unwrap(), b"first", "an open handle still reads");
-    let second = container.snapshots().unwrap().create(&name).unwrap();
-    assert!(second > first);
-    let past = container.snapshots().unwrap().open(&name).unwrap();
-    assert_eq!(kv(&past, 1).get(b"a").unwrap().unwrap(), b"second");
+    let kept = open(&place.another(), name).unwrap();
+    destroy(&place.another(), name).unwrap();
+    refused(open(container, name), "not-found");
+    refused(destroy(container, name), "not-found");
+    assert!(list(container).is_empty());
+    assert_eq!(kv(&kept, 1).get(b"a").unwrap().unwrap(), b"first", "an open handle still reads");
+    assert!(create(container, name).unwrap() > first);
+    assert_eq!(kv(&open(container, name).unwrap(), 1).get(b"a").unwrap().unwrap(), b"second");
 }
 
 pub fn a_handle_on_a_snapshot_refuses_every_write(trial: &Trial<'_>) {
     let Some(place) = trial.place_with_snapshots() else { return };
-    fill(&place);
-    place.container.snapshots().unwrap().create(&label("before")).unwrap();
-    let past = place.container.snapshots().unwrap().open(&label("before")).unwrap();
+    fill(place);
+    create(&place.container, "before").unwrap();
+    let past = open(&place.container, "before").unwrap();
     let before = content(&past);
     let (entry, large) = (Cell::kv(kv_id(1), b"a"), noise(9, 200_000));
     for update in [
@@ -209,24 +209,24 @@ pub fn a_handle_on_a_snapshot_refuses_every_write(trial: &Trial<'_>) {
         refused(staged, "permission-denied");
     }
     refused(past.allocate_ids(1), "permission-denied");
-    refused(past.snapshots().unwrap().create(&label("another")), "permission-denied");
-    refused(past.snapshots().unwrap().destroy(&label("before")), "permission-denied");
+    refused(create(&past, "another"), "permission-denied");
+    refused(destroy(&past, "before"), "permission-denied");
     past.flush().unwrap();
     assert_eq!(content(&past), before);
     assert_eq!(content(&place.another()), before);
-    assert_eq!(place.container.snapshots().unwrap().list().unwrap().len(), 1);
+    assert_eq!(list(&place.container).len(), 1);
 }
 
 pub fn a_retained_epoch_is_opened_and_another_is_refused_by_name(trial: &Trial<'_>) {
     let Some(place) = trial.place_with_snapshots() else { return };
-    fill(&place);
-    let snapshot = place.container.snapshots().unwrap().create(&label("before")).unwrap();
+    fill(place);
+    let snapshot = create(&place.container, "before").unwrap();
     let before = content(&place.container);
-    change_all(&place);
+    change_all(place);
     let (now, present) = (place.container.epoch().unwrap(), content(&place.container));
     let at_now = place.container.snapshots().unwrap().open_at(now).unwrap();
     place.kv(1).put(b"a", b"newest").unwrap();
-    place.container.flush().unwrap();
+    place.flush();
     assert_eq!(content(&at_now), present);
     assert_eq!((at_now.epoch().unwrap(), at_now.label()), (now, place.container.label()));
     let past = place.another().snapshots().unwrap().open_at(snapshot).unwrap();
@@ -243,24 +243,20 @@ pub fn a_retained_epoch_is_opened_and_another_is_refused_by_name(trial: &Trial<'
 }
 
 pub fn objects_of_the_engine_are_refused(trial: &Trial<'_>) {
-    let place = trial.place();
-    if let Some(snapshots) = place.container.facets().snapshots {
-        snapshots.create(&label("before")).unwrap();
+    let container = &trial.container;
+    if container.facets().snapshots.is_some() {
+        create(container, "before").unwrap();
     }
-    let container = &place.container;
     for number in [0, 1] {
         let object = ObjectId::new(ObjectType::System, ObjectClass::S1, 0, number);
-        let cells =
-            [Cell::kv(object, b"before"), Cell::array(object), Cell::general(object, b"before", b"a")];
-        for cell in cells {
+        for cell in [Cell::kv(object, b"before"), Cell::array(object), Cell::general(object, b"before", b"a")]
+        {
             refused(container.get_many(&[cell]), "invalid-input");
             refused(container.size_many(&[cell]), "invalid-input");
             refused(container.update(&[Update::Put { cell, value: b"x" }]), "invalid-input");
             refused(container.commit(&Transaction::new().update(Update::Remove { cell })), "invalid-input");
-            refused(
-                container.commit(&Transaction::new().require(Precondition::Absent(cell))),
-                "invalid-input",
-            );
+            let absent = Transaction::new().require(Precondition::Absent(cell));
+            refused(container.commit(&absent), "invalid-input");
         }
         refused(container.update(&[Update::Destroy { object }]), "invalid-input");
         refused(container.list_entries(object, &Anchor::start(), 9, true), "invalid-input");
@@ -268,19 +264,18 @@ pub fn objects_of_the_engine_are_refused(trial: &Trial<'_>) {
         refused(container.list_akeys(object, b"before", &Anchor::start(), 9), "invalid-input");
         refused(Array::new(&**container, object), "invalid-input");
     }
-    assert!(all_objects(&**container, 9).is_empty());
+    assert!(all_objects(container, 9).is_empty());
 }
 
 pub fn a_snapshot_during_writes_is_a_prefix(trial: &Trial<'_>) {
-    let Some(place) = trial.place_with_snapshots() else { return };
-    let roles = ["put_numbered", "put_numbered", "make_snapshots", "make_snapshots"];
-    trial.together(&place, &roles.map(|role| Task::new(role, &[])));
-    let container = place.reopened(trial);
-    let snapshots = container.snapshots().unwrap().list().unwrap();
+    let Some(_) = trial.place_with_snapshots() else { return };
+    trial.race(&["put_numbered", "put_numbered", "make_snapshots", "make_snapshots"]);
+    let container = trial.reopened();
+    let snapshots = list(&container);
     assert_eq!(snapshots.len() as u64, 2 * SNAPSHOTS);
     let mut before = [0; 2];
     for snapshot in snapshots {
-        let now = prefixes(&container.snapshots().unwrap().open(&snapshot.name).unwrap());
+        let now = prefixes(&open(&container, snapshot.name.as_str()).unwrap());
         assert!(before[0] <= now[0] && before[1] <= now[1], "{now:?} of {snapshot:?} after {before:?}");
         before = now;
     }
@@ -311,18 +306,18 @@ pub(super) fn put_numbered(me: &Participant) -> Vec<u64> {
 pub(super) fn make_snapshots(me: &Participant) -> Vec<u64> {
     let mut seen = Vec::new();
     for at in 0..SNAPSHOTS {
-        let name = label(&format!("{}-{at}", me.index));
-        me.container.snapshots().unwrap().create(&name).unwrap();
-        seen.push((prefixes(&me.container.snapshots().unwrap().open(&name).unwrap()), name));
+        let name = format!("{}-{at}", me.index);
+        create(&me.container, &name).unwrap();
+        seen.push((prefixes(&open(&me.container, &name).unwrap()), name));
         let before = me.container.epoch().unwrap();
-        super::trial::wait_for("the writers to go on", || {
+        wait_for("the writers to go on", || {
             let last = |who: u64| [who.to_le_bytes(), (VALUES - 1).to_le_bytes()].concat();
             let is_done = |who| kv(&me.container, 1).size(&last(who)).unwrap().is_some();
             (me.container.epoch().unwrap() > before || is_done(0) && is_done(1)).then_some(())
         });
     }
     for (prefix, name) in seen {
-        assert_eq!(prefixes(&me.container.snapshots().unwrap().open(&name).unwrap()), prefix, "{name}");
+        assert_eq!(prefixes(&open(&me.container, &name).unwrap()), prefix, "{name}");
     }
     Vec::new()
 }

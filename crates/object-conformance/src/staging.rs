@@ -1,12 +1,12 @@
 //! Staged transactions: given in pieces, invisible before the commit, and then visible to all at once.
 
-use std::env;
+use std::{env, sync::Arc};
 
 use super::{
-    bytes::{number_of, numbered},
+    bytes::{number, number_of, numbered},
     concurrency::{finish, while_writers_work},
     process::{Participant, Task},
-    trial::{Trial, all_objects, array_id, general_id, kv, kv_id, refused},
+    trial::{Trial, all_objects, array_id, cell, general_id, kv, kv_id, put, read, refused, whole_array},
 };
 use isotach_object::{Backoff, Cell, Container, Error, ObjectId, Precondition, Staging, Update, retry};
 
@@ -21,24 +21,16 @@ const SMALL: usize = 200;
 /// The bytes of each entry of a large transaction.
 const ENTRY: usize = 4096;
 
-fn cell(key: &[u8]) -> Cell<'_> {
-    Cell::kv(kv_id(1), key)
-}
-
-fn put<'a>(key: &'a [u8], value: &'a [u8]) -> Update<'a> {
-    Update::Put { cell: cell(key), value }
-}
-
-fn stage(container: &dyn Container) -> Box<dyn Staging + '_> {
+fn stage(container: &Arc<dyn Container>) -> Box<dyn Staging + '_> {
     container.staged_transactions().unwrap().stage().unwrap()
 }
 
 pub fn staged_updates_are_invisible_until_committed(trial: &Trial<'_>) {
     let Some(place) = trial.place_with_staged_transactions() else { return };
     place.kv(1).put(b"replaced", b"old").unwrap();
-    place.container.flush().unwrap();
+    place.flush();
     let array = Cell::array(array_id(1));
-    let mut staging = stage(&*place.container);
+    let mut staging = stage(&place.container);
     staging.update(&[put(b"new", b"1"), put(b"replaced", b"new")]).unwrap();
     staging.update(&[Update::Write { cell: array, offset: 2, data: b"abc" }]).unwrap();
     staging.update(&[Update::Write { cell: array, offset: 0, data: b"xyz" }]).unwrap();
@@ -51,11 +43,11 @@ pub fn staged_updates_are_invisible_until_committed(trial: &Trial<'_>) {
     }
     place.kv(1).put(b"before", b"counts with it").unwrap();
     let epoch = staging.commit(&[]).unwrap();
-    for container in [&place.container, &other, &place.reopened(trial)] {
+    for container in [&place.container, &other, &trial.reopened()] {
         assert!(container.epoch().unwrap() >= epoch);
         let values = container.get_many(&[cell(b"new"), cell(b"replaced"), cell(b"before")]).unwrap();
         assert_eq!(values, [Some(b"1".to_vec()), Some(b"new".to_vec()), Some(b"counts with it".to_vec())]);
-        assert_eq!(super::trial::array(container, 1).read(0, 9).unwrap(), b"xyzbc");
+        assert_eq!(whole_array(container, 1), b"xyzbc");
     }
 }
 
@@ -78,31 +70,28 @@ pub fn every_kind_of_update_can_be_staged_and_counts_in_order(trial: &Trial<'_>)
         Update::RemoveDkey { object: general_id(1), dkey: b"gone" },
         Update::Destroy { object: kv_id(2) },
     ];
-    let mut staging = stage(&*place.container);
+    let mut staging = stage(&place.container);
     updates.iter().for_each(|update| staging.update(&[*update]).unwrap());
     staging.commit(&[]).unwrap();
     let container = &place.container;
     let cells = [cell(b"a"), cell(b"removed"), value, gone, Cell::kv(kv_id(2), b"k")];
     let values = container.get_many(&cells).unwrap();
     assert_eq!(values, [Some(b"second".to_vec()), None, Some(b"v".to_vec()), None, None]);
-    let mut buffer = [0; 9];
-    let mut read = [isotach_object::ArrayRead { cell: records, offset: 0, buffer: &mut buffer, filled: 0 }];
-    container.read_many(&mut read).unwrap();
-    assert_eq!((read[0].filled, &buffer[..8]), (8, &b"01\0\0\x00567"[..]));
+    assert_eq!(read(&**container, records, 0, 9), b"01\0\0\x00567");
 }
 
 pub fn a_staging_that_is_dropped_leaves_nothing(trial: &Trial<'_>) {
     let Some(place) = trial.place_with_staged_transactions() else { return };
     let size = || place.pool.container_size(place.container.label()).unwrap();
     let before = size();
-    let mut staging = stage(&*place.container);
+    let mut staging = stage(&place.container);
     let large = numbered(1, 3 << 20);
     staging.update(&[put(b"large", &large), put(b"small", b"x")]).unwrap();
     staging.update(&[Update::Write { cell: Cell::array(array_id(1)), offset: 0, data: &large }]).unwrap();
     drop(staging);
-    place.container.flush().unwrap();
-    for container in [&place.container, &place.reopened(trial)] {
-        assert!(all_objects(&**container, 10).is_empty());
+    place.flush();
+    for container in [&place.container, &trial.reopened()] {
+        assert!(all_objects(container, 10).is_empty());
     }
     assert!(size() < before + large.len() as u64, "its space is freed");
 }
@@ -110,7 +99,7 @@ pub fn a_staging_that_is_dropped_leaves_nothing(trial: &Trial<'_>) {
 pub fn a_staging_that_conflicts_changes_nothing(trial: &Trial<'_>) {
     let Some(place) = trial.place_with_staged_transactions() else { return };
     let seen = place.container.epoch().unwrap();
-    let mut staging = stage(&*place.container);
+    let mut staging = stage(&place.container);
     staging.update(&[put(b"staged", &numbered(1, 100_000))]).unwrap();
     staging.update(&[Update::Write { cell: Cell::array(array_id(1)), offset: 0, data: b"x" }]).unwrap();
     let other = place.another();
@@ -128,7 +117,7 @@ pub fn a_staging_that_conflicts_changes_nothing(trial: &Trial<'_>) {
 
 pub fn a_wrong_update_is_refused_and_the_staging_goes_on(trial: &Trial<'_>) {
     let Some(place) = trial.place_with_staged_transactions() else { return };
-    let mut staging = stage(&*place.container);
+    let mut staging = stage(&place.container);
     staging.update(&[put(b"first", b"1")]).unwrap();
     refused(staging.update(&[put(b"with the wrong one", b"2"), put(b"", b"x")]), "invalid-input");
     staging.update(&[put(b"last", b"3")]).unwrap();
@@ -137,14 +126,14 @@ pub fn a_wrong_update_is_refused_and_the_staging_goes_on(trial: &Trial<'_>) {
     let values = place.container.get_many(&cells).unwrap();
     assert_eq!(values, [Some(b"1".to_vec()), None, Some(b"3".to_vec())]);
     let wrong = Precondition::Equals(Cell::array(array_id(1)), b"x");
-    refused(stage(&*place.container).commit(&[wrong]), "invalid-input");
+    refused(stage(&place.container).commit(&[wrong]), "invalid-input");
 }
 
 pub fn stagings_of_one_handle_are_apart(trial: &Trial<'_>) {
     let Some(place) = trial.place_with_staged_transactions() else { return };
     let array = Cell::array(array_id(1));
     let (one, two) = (numbered(1, 300_000), numbered(2, 300_000));
-    let [mut first, mut second, mut dropped] = [(); 3].map(|()| stage(&*place.container));
+    let [mut first, mut second, mut dropped] = [(); 3].map(|()| stage(&place.container));
     for (part, other) in one.chunks(70_000).zip(two.chunks(70_000)).enumerate().map(|(at, parts)| {
         let offset = 70_000 * at as u64;
         let write = |data| Update::Write { cell: array, offset, data };
@@ -156,10 +145,9 @@ pub fn stagings_of_one_handle_are_apart(trial: &Trial<'_>) {
     }
     first.commit(&[Precondition::Absent(array)]).unwrap();
     drop(dropped);
-    assert_eq!(number_of(&place.array(1).read(0, usize::MAX).unwrap(), 300_000), 1);
+    assert_eq!(number_of(&whole_array(&place.container, 1), 300_000), 1);
     second.commit(&[Precondition::Present(array)]).unwrap();
-    let whole = place.array(1).read(0, two.len()).unwrap();
-    assert!(whole == two, "all of the second, whole");
+    assert!(place.array(1).read(0, two.len()).unwrap() == two, "all of the second, whole");
 }
 
 /// Some tens of MiB; more where `ISOTACH_STAGED_MIB` says so.
@@ -170,7 +158,7 @@ pub fn a_staging_has_no_limit_in_size(trial: &Trial<'_>) {
     let other = place.another();
     kv(&other, 1).put(b"seen", b"before").unwrap();
     other.flush().unwrap();
-    let mut staging = stage(&*place.container);
+    let mut staging = stage(&place.container);
     for number in 0..count {
         let value = numbered(number, ENTRY);
         staging.update(&[put(&number.to_le_bytes(), &value)]).unwrap();
@@ -178,7 +166,7 @@ pub fn a_staging_has_no_limit_in_size(trial: &Trial<'_>) {
     staging.update(&[put(b"seen", b"after")]).unwrap();
     assert_eq!(kv(&other, 1).get(&0_u64.to_le_bytes()).unwrap(), None);
     staging.commit(&[Precondition::Equals(cell(b"seen"), b"before")]).unwrap();
-    for container in [other, place.reopened(trial)] {
+    for container in [other, trial.reopened()] {
         assert_eq!(kv(&container, 1).get(b"seen").unwrap().unwrap(), b"after");
         for number in (0..count).step_by(499).chain([count - 1]) {
             let value = kv(&container, 1).get(&number.to_le_bytes()).unwrap().unwrap();
@@ -189,9 +177,8 @@ pub fn a_staging_has_no_limit_in_size(trial: &Trial<'_>) {
 }
 
 pub fn readers_see_all_staged_updates_or_none(trial: &Trial<'_>) {
-    let Some(place) = trial.place_with_staged_transactions() else { return };
-    let roles = ["commit_staged", "commit_staged", "read_staged", "read_staged"];
-    trial.together(&place, &roles.map(|role| Task::new(role, &[])));
+    let Some(_) = trial.place_with_staged_transactions() else { return };
+    trial.race(&["commit_staged", "commit_staged", "read_staged", "read_staged"]);
 }
 
 /// The cells of one transaction, in two objects.
@@ -204,7 +191,7 @@ pub(super) fn commit_staged(me: &Participant) -> Vec<u64> {
         // Some by far too large for one write.
         let length = if step % 16 == 0 { 150_000 } else { SMALL };
         let value = numbered(step * 10 + me.index, length);
-        let mut staging = stage(&*me.container);
+        let mut staging = stage(&me.container);
         for (object, key) in &together() {
             staging.update(&[Update::Put { cell: Cell::kv(*object, key), value: &value }]).unwrap();
         }
@@ -223,7 +210,7 @@ pub(super) fn read_staged(me: &Participant) -> Vec<u64> {
         let values = me.container.get_many(&cells).unwrap();
         assert!(values.iter().all(|value| *value == values[0]), "a part of a transaction");
         if let Some(value) = &values[0] {
-            let number = super::bytes::number(value);
+            let number = number(value);
             assert!(!(number / 10).is_multiple_of(3), "transaction {number} was given up");
             number_of(value, if (number / 10).is_multiple_of(16) { 150_000 } else { SMALL });
         }
@@ -232,20 +219,20 @@ pub(super) fn read_staged(me: &Participant) -> Vec<u64> {
 
 pub fn staged_updates_die_with_their_process(trial: &Trial<'_>) {
     let Some(place) = trial.place_with_staged_transactions() else { return };
-    trial.together(&place, &[Task::new("stage_and_die", &[]).and_die()]);
-    for container in [&place.container, &place.reopened(trial)] {
+    trial.together(&[Task::dying("stage_and_die", &[])]);
+    for container in [&place.container, &trial.reopened()] {
         let entries = container.get_many(&[cell(b"small"), cell(b"large"), cell(b"flushed")]).unwrap();
         assert_eq!(entries, [None, None, Some(b"x".to_vec())]);
         assert_eq!(container.size_many(&[Cell::array(array_id(1))]).unwrap(), [None]);
     }
     // What it left does not keep others from anything.
-    let mut staging = stage(&*place.container);
+    let mut staging = stage(&place.container);
     staging.update(&[put(b"small", b"y")]).unwrap();
     staging.commit(&[Precondition::Absent(cell(b"small"))]).unwrap();
 }
 
 pub(super) fn stage_and_die(me: &Participant) -> Vec<u64> {
-    let mut staging = stage(&*me.container);
+    let mut staging = stage(&me.container);
     let large = numbered(1, 10 << 20);
     staging.update(&[put(b"small", b"x"), put(b"large", &large)]).unwrap();
     staging.update(&[Update::Write { cell: Cell::array(array_id(1)), offset: 0, data: &large }]).unwrap();
@@ -258,14 +245,12 @@ pub(super) fn stage_and_die(me: &Participant) -> Vec<u64> {
 pub fn retries_after_conflicts_lose_no_increment(trial: &Trial<'_>) {
     let Some(place) = trial.place_with_staged_transactions() else { return };
     place.kv(1).put(b"counter", &0_u64.to_le_bytes()).unwrap();
-    place.container.flush().unwrap();
-    trial.together(&place, &[(); 4].map(|()| Task::new("count_with_retry", &[])));
+    place.flush();
+    trial.race(&["count_with_retry"; 4]);
     let total = place.kv(1).get(b"counter").unwrap().unwrap();
-    assert_eq!(super::bytes::number(&total), 4 * INCREMENTS);
-    assert_eq!(
-        place.kv(2).list(&isotach_object::Anchor::start(), 1000, false).unwrap().len() as u64,
-        4 * INCREMENTS
-    );
+    assert_eq!(number(&total), 4 * INCREMENTS);
+    let notes = place.kv(2).list(&isotach_object::Anchor::start(), 1000, false).unwrap();
+    assert_eq!(notes.len() as u64, 4 * INCREMENTS);
 }
 
 pub(super) fn count_with_retry(me: &Participant) -> Vec<u64> {
@@ -274,7 +259,7 @@ pub(super) fn count_with_retry(me: &Participant) -> Vec<u64> {
         let note = [me.index, step].map(u64::to_le_bytes).concat();
         retry(patient, || {
             let seen = me.container.epoch()?;
-            let count = super::bytes::number(&kv(&me.container, 1).get(b"counter")?.unwrap());
+            let count = number(&kv(&me.container, 1).get(b"counter")?.unwrap());
             let mut staging = me.container.staged_transactions().unwrap().stage()?;
             staging.update(&[put(b"counter", &(count + 1).to_le_bytes())])?;
             // Nobody else touches this cell, and it counts only with the increment.

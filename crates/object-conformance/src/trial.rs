@@ -2,7 +2,8 @@
 
 use std::{
     fmt::Debug,
-    sync::Arc,
+    ops::Deref,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -17,22 +18,35 @@ use isotach_object::{
 /// How long a case waits for another process before it fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One run of one case.
+/// One run of one case, and the case's own [`Place`], which is made when it is first used.
 pub struct Trial<'f> {
     pub(super) fixture: &'f dyn Fixture,
     /// The path of the test through which the test binary runs a role of a case.
     pub(super) child_test: &'static str,
     pub(super) roles: Roles,
+    own: OnceLock<Place>,
 }
 
 /// A container of its own in a pool of its own, with a handle.
-pub(super) struct Place {
+pub struct Place {
     pub(super) uri: PoolUri,
     pub(super) pool: Arc<dyn Pool>,
     pub(super) container: Arc<dyn Container>,
 }
 
-impl Trial<'_> {
+impl Deref for Trial<'_> {
+    type Target = Place;
+
+    fn deref(&self) -> &Place {
+        self.own.get_or_init(|| self.place())
+    }
+}
+
+impl<'f> Trial<'f> {
+    pub(super) fn new(fixture: &'f dyn Fixture, child_test: &'static str, roles: Roles) -> Self {
+        Self { fixture, child_test, roles, own: OnceLock::new() }
+    }
+
     pub(super) fn capabilities(&self) -> Capabilities {
         self.fixture.engine().capabilities()
     }
@@ -49,26 +63,25 @@ impl Trial<'_> {
         self.is_for(self.capabilities().transactions, "the engine has no transactions")
     }
 
-    /// A container with a facet; says that a case is skipped where the engine lacks it.
-    pub(super) fn place_with(&self, facet: fn(&ContainerFacets<'_>) -> bool, name: &str) -> Option<Place> {
-        let place = self.place();
-        let has = facet(&place.container.facets());
-        self.is_for(has, &format!("the engine has no {name}")).then_some(place)
+    /// The case's place, if its container has a facet; says that a case is skipped where the engine lacks it.
+    pub(super) fn place_with(&self, facet: fn(&ContainerFacets<'_>) -> bool, name: &str) -> Option<&Place> {
+        let has = facet(&self.container.facets());
+        self.is_for(has, &format!("the engine has no {name}")).then_some(self)
     }
 
-    pub(super) fn place_with_snapshots(&self) -> Option<Place> {
+    pub(super) fn place_with_snapshots(&self) -> Option<&Place> {
         self.place_with(|facets| facets.snapshots.is_some(), "snapshots")
     }
 
-    pub(super) fn place_with_staged_transactions(&self) -> Option<Place> {
+    pub(super) fn place_with_staged_transactions(&self) -> Option<&Place> {
         self.place_with(|facets| facets.staged_transactions.is_some(), "staged transactions")
     }
 
-    pub(super) fn place_with_prepared_transactions(&self) -> Option<Place> {
+    pub(super) fn place_with_prepared_transactions(&self) -> Option<&Place> {
         self.place_with(|facets| facets.prepared_transactions.is_some(), "prepared transactions")
     }
 
-    pub(super) fn place_with_lent_reads(&self) -> Option<Place> {
+    pub(super) fn place_with_lent_reads(&self) -> Option<&Place> {
         self.place_with(|facets| facets.lent_reads.is_some(), "lent reads")
     }
 
@@ -79,11 +92,20 @@ impl Trial<'_> {
         (engine, uri, pool)
     }
 
+    /// Another place.
     pub(super) fn place(&self) -> Place {
         let (_, uri, pool) = self.pool();
-        pool.create_container(&label("case"), &ContainerOptions::default()).unwrap();
-        let container = pool.open_container(&label("case")).unwrap();
+        let container = create(&*pool, "case");
         Place { uri, pool, container }
+    }
+
+    /// A handle through a new engine value, as in a program that has just started.
+    pub(super) fn reopened(&self) -> Arc<dyn Container> {
+        self.try_reopened().unwrap()
+    }
+
+    pub(super) fn try_reopened(&self) -> Result<Arc<dyn Container>> {
+        self.fixture.engine().open_pool(&self.uri)?.open_container(self.container.label())
     }
 
     /// The fault hooks, if the needed ones work. If not, the case is reported as skipped.
@@ -100,13 +122,13 @@ impl Place {
         self.pool.open_container(self.container.label()).unwrap()
     }
 
-    /// A handle through a new engine value, as in a program that has just started.
-    pub(super) fn reopened(&self, trial: &Trial<'_>) -> Arc<dyn Container> {
-        self.try_reopened(trial).unwrap()
+    /// Applies one update.
+    pub(super) fn update(&self, update: Update<'_>) {
+        self.container.update(&[update]).unwrap();
     }
 
-    pub(super) fn try_reopened(&self, trial: &Trial<'_>) -> Result<Arc<dyn Container>> {
-        trial.fixture.engine().open_pool(&self.uri)?.open_container(self.container.label())
+    pub(super) fn flush(&self) {
+        self.container.flush().unwrap();
     }
 
     pub(super) fn kv(&self, number: u64) -> KeyValue<'_> {
@@ -143,13 +165,24 @@ impl General<'_> {
     }
 
     pub(super) fn read(&self, offset: u64, length: usize) -> Vec<u8> {
-        let mut buffer = vec![0xee; length];
-        let mut reads = [ArrayRead { cell: self.cell, offset, buffer: &mut buffer, filled: 0 }];
-        self.container.read_many(&mut reads).unwrap();
-        let filled = reads[0].filled;
-        buffer.truncate(filled);
-        buffer
+        read(self.container, self.cell, offset, length)
     }
+}
+
+/// The bytes of an array or of records, in a range.
+pub(super) fn read(container: &dyn Container, cell: Cell<'_>, offset: u64, length: usize) -> Vec<u8> {
+    let mut buffer = vec![0xee; length];
+    let mut reads = [ArrayRead { cell, offset, buffer: &mut buffer, filled: 0 }];
+    container.read_many(&mut reads).unwrap();
+    let filled = reads[0].filled;
+    buffer.truncate(filled);
+    buffer
+}
+
+/// Creates and opens a container without contents.
+pub(super) fn create(pool: &dyn Pool, name: &str) -> Arc<dyn Container> {
+    pool.create_container(&label(name), &ContainerOptions::default()).unwrap();
+    pool.open_container(&label(name)).unwrap()
 }
 
 pub(super) fn general<'c>(
@@ -167,6 +200,21 @@ pub(super) fn kv(container: &Arc<dyn Container>, number: u64) -> KeyValue<'_> {
 
 pub(super) fn array(container: &Arc<dyn Container>, number: u64) -> Array<'_> {
     Array::new(&**container, array_id(number)).unwrap()
+}
+
+/// All bytes of an array.
+pub(super) fn whole_array(container: &Arc<dyn Container>, number: u64) -> Vec<u8> {
+    array(container, number).read(0, usize::MAX).unwrap()
+}
+
+/// A cell of the first key-value object.
+pub(super) fn cell(key: &[u8]) -> Cell<'_> {
+    Cell::kv(kv_id(1), key)
+}
+
+/// Puts an entry into it.
+pub(super) fn put<'a>(key: &'a [u8], value: &'a [u8]) -> Update<'a> {
+    Update::Put { cell: cell(key), value }
 }
 
 pub(super) fn kv_id(number: u64) -> ObjectId {
@@ -187,12 +235,12 @@ pub(super) fn label(text: &str) -> Label {
 
 /// Asserts the extents of a cell.
 pub(super) fn assert_written(
-    container: &dyn Container,
+    container: &Arc<dyn Container>,
     cell: Cell<'_>,
     (offset, length): (u64, u64),
     expected: &[(u64, u64)],
 ) {
-    let extents = extents_of(container, cell, offset, length).unwrap();
+    let extents = extents_of(&**container, cell, offset, length).unwrap();
     let found: Vec<_> = extents.into_iter().map(|extent| (extent.start, extent.end)).collect();
     if container.facets().extents.is_some() {
         assert_eq!(found, expected);
@@ -261,8 +309,8 @@ pub(super) fn try_all_objects(container: &dyn Container, limit: usize) -> Result
 }
 
 /// As [`try_all_objects`], of a listing that does not fail.
-pub(super) fn all_objects(container: &dyn Container, limit: usize) -> Vec<ObjectId> {
-    try_all_objects(container, limit).unwrap()
+pub(super) fn all_objects(container: &Arc<dyn Container>, limit: usize) -> Vec<ObjectId> {
+    try_all_objects(&**container, limit).unwrap()
 }
 
 /// Repeats a question until it has an answer, while other processes run.

@@ -9,24 +9,22 @@ use super::{
 const STEPS: u64 = 2000;
 
 pub fn a_handle_sees_its_own_updates_at_once(trial: &Trial<'_>) {
-    let place = trial.place();
     for step in 0..100_u8 {
-        place.kv(1).put(b"k", &[step]).unwrap();
-        assert_eq!(place.kv(1).get(b"k").unwrap().unwrap(), [step]);
-        place.array(1).write(u64::from(step), &[step]).unwrap();
-        assert_eq!(place.array(1).read(u64::from(step), 9).unwrap(), [step]);
+        trial.kv(1).put(b"k", &[step]).unwrap();
+        assert_eq!(trial.kv(1).get(b"k").unwrap().unwrap(), [step]);
+        trial.array(1).write(u64::from(step), &[step]).unwrap();
+        assert_eq!(trial.array(1).read(u64::from(step), 9).unwrap(), [step]);
     }
-    assert_eq!(place.kv(1).list(&isotach_object::Anchor::start(), 9, true).unwrap().len(), 1);
+    assert_eq!(trial.kv(1).list(&isotach_object::Anchor::start(), 9, true).unwrap().len(), 1);
 }
 
 pub fn a_flush_shows_everything_to_handles_new_and_old(trial: &Trial<'_>) {
-    let place = trial.place();
-    let old = place.another();
+    let old = trial.another();
     for step in 0..10_u8 {
-        place.kv(1).put(&[step], &[step]).unwrap();
-        place.array(1).write(u64::from(step), &[step]).unwrap();
-        place.container.flush().unwrap();
-        let (new, scratch) = (place.another(), place.reopened(trial));
+        trial.kv(1).put(&[step], &[step]).unwrap();
+        trial.array(1).write(u64::from(step), &[step]).unwrap();
+        trial.flush();
+        let (new, scratch) = (trial.another(), trial.reopened());
         for handle in [&old, &new, &scratch] {
             assert_eq!(kv(handle, 1).get(&[step]).unwrap().unwrap(), [step]);
             assert_eq!(array(handle, 1).read(u64::from(step), 9).unwrap(), [step]);
@@ -34,14 +32,13 @@ pub fn a_flush_shows_everything_to_handles_new_and_old(trial: &Trial<'_>) {
             assert_eq!(listed.len(), usize::from(step) + 1);
         }
     }
-    place.kv(1).remove(&[3]).unwrap();
-    place.container.flush().unwrap();
+    trial.kv(1).remove(&[3]).unwrap();
+    trial.flush();
     assert_eq!(kv(&old, 1).get(&[3]).unwrap(), None);
 }
 
 pub fn a_flush_is_seen_by_handles_that_have_read_before(trial: &Trial<'_>) {
-    let place = trial.place();
-    let reader = place.another();
+    let reader = trial.another();
     let look = || {
         let value = kv(&reader, 1).get(b"k").unwrap().unwrap_or_default();
         let size = kv(&reader, 1).size(b"k").unwrap().unwrap_or_default();
@@ -52,45 +49,39 @@ pub fn a_flush_is_seen_by_handles_that_have_read_before(trial: &Trial<'_>) {
     assert_eq!(look(), (vec![], 0, vec![], vec![]));
     for step in 1..5_u8 {
         let value = vec![step; step.into()];
-        place.kv(1).put(b"k", &value).unwrap();
-        place.array(1).write(0, &value).unwrap();
-        place.container.flush().unwrap();
+        trial.kv(1).put(b"k", &value).unwrap();
+        trial.array(1).write(0, &value).unwrap();
+        trial.flush();
         assert_eq!(look(), (value.clone(), step.into(), value.clone(), value));
     }
 }
 
 pub fn the_epoch_of_a_reader_includes_flushed_updates(trial: &Trial<'_>) {
-    let place = trial.place();
-    let reader = place.another();
-    place.kv(1).put(b"k", b"x").unwrap();
-    place.container.flush().unwrap();
-    let flushed = place.container.epoch().unwrap();
+    let reader = trial.another();
+    trial.kv(1).put(b"k", b"x").unwrap();
+    trial.flush();
+    let flushed = trial.container.epoch().unwrap();
     assert!(reader.epoch().unwrap() >= flushed);
 }
 
 pub fn a_flush_shows_everything_to_other_processes(trial: &Trial<'_>) {
-    let place = trial.place();
-    place.kv(1).put(&[1], b"parent").unwrap();
-    place.container.flush().unwrap();
-    let reports = trial.together(&place, &[Task::new("put_and_flush", &[2]), Task::new("get_numbers", &[1])]);
+    trial.kv(1).put(&[1], b"parent").unwrap();
+    trial.flush();
+    let reports = trial.together(&[Task::new("put_and_flush", &[2]), Task::new("get_numbers", &[1])]);
     assert_eq!(reports, [vec![2], vec![6]], "the size of what the parent flushed");
-    assert_eq!(place.kv(1).get(&[2]).unwrap().unwrap(), b"child");
-    let (uri, label) = (place.uri.clone(), place.container.label().clone());
-    let fresh = trial.fixture.engine().open_pool(&uri).unwrap().open_container(&label).unwrap();
-    assert_eq!(kv(&fresh, 1).get(&[2]).unwrap().unwrap(), b"child");
+    assert_eq!(trial.kv(1).get(&[2]).unwrap().unwrap(), b"child");
+    assert_eq!(kv(&trial.reopened(), 1).get(&[2]).unwrap().unwrap(), b"child");
 }
 
 pub fn flushed_updates_outlive_their_process(trial: &Trial<'_>) {
-    let place = trial.place();
-    let dies = Task::new("put_and_flush", &[5]).and_die();
-    assert_eq!(trial.together(&place, &[dies]), [[5]]);
-    assert_eq!(place.kv(1).get(&[5]).unwrap().unwrap(), b"child");
+    assert_eq!(trial.together(&[Task::dying("put_and_flush", &[5])]), [[5]]);
+    assert_eq!(trial.kv(1).get(&[5]).unwrap().unwrap(), b"child");
     // Its unflushed update is whole or absent, and the container still works.
-    let left = place.kv(1).get(b"left unflushed").unwrap();
+    let left = trial.kv(1).get(b"left unflushed").unwrap();
     assert!(left.is_none_or(|value| value == b"perhaps"));
-    place.kv(1).put(&[6], b"after").unwrap();
-    place.container.flush().unwrap();
-    assert_eq!(kv(&place.reopened(trial), 1).get(&[6]).unwrap().unwrap(), b"after");
+    trial.kv(1).put(&[6], b"after").unwrap();
+    trial.flush();
+    assert_eq!(kv(&trial.reopened(), 1).get(&[6]).unwrap().unwrap(), b"after");
 }
 
 pub(super) fn put_and_flush(me: &Participant) -> Vec<u64> {
@@ -110,9 +101,7 @@ pub fn others_see_the_updates_of_a_handle_in_its_order(trial: &Trial<'_>) {
     if !trial.is_for(trial.capabilities().ordered_updates, "the engine does not order updates") {
         return;
     }
-    let place = trial.place();
-    let tasks = [Task::new("put_in_order", &[]), Task::new("read_in_order", &[])];
-    assert_eq!(trial.together(&place, &tasks)[1], [STEPS]);
+    assert_eq!(trial.race(&["put_in_order", "read_in_order"])[1], [STEPS]);
 }
 
 /// Writes the same number to two cells, one after the other, and flushes now and then.

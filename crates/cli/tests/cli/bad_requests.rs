@@ -7,21 +7,18 @@ fn an_invalid_request_is_refused_with_the_reason() {
     let store = Store::new();
     let date = "expected a date, such as 20240131, 2024-01-31, 2024-031 or -1";
     for (request, message) in [
-        ("class=od,foo=bar", "unknown key \"foo\"".to_owned()),
-        ("class=od,parm=t", "unknown key \"parm\"; did you mean \"param\"?".to_owned()),
-        ("date=20241301", format!("date=\"20241301\": {date}")),
-        ("date=yesterday", format!("date=\"yesterday\": {date}")),
+        ("class=od,foo=bar", "unknown key \"foo\""),
+        ("class=od,parm=t", "unknown key \"parm\"; did you mean \"param\"?"),
+        ("date=20241301", &format!("date=\"20241301\": {date}")),
+        ("date=yesterday", &format!("date=\"yesterday\": {date}")),
         (
             "step=24/to/0/by/6",
-            "step=24/to/0/by/6: it ends before it begins; to go down, 'by' must be negative".to_owned(),
+            "step=24/to/0/by/6: it ends before it begins; to go down, 'by' must be negative",
         ),
-        (
-            "number=0/to/all",
-            "number=0/to/all: all, any and * stand for every value, and end no range".to_owned(),
-        ),
-        ("class=od,step", "request: line 1, column 14: expected '=' after the key, found the end".to_owned()),
+        ("number=0/to/all", "number=0/to/all: all, any and * stand for every value, and end no range"),
+        ("class=od,step", "request: line 1, column 14: expected '=' after the key, found the end"),
     ] {
-        store.run(["list", request]).fails(2, &message);
+        store.run(["list", request]).fails(2, message);
     }
     store.ok(["list", "number=all/0"]);
 }
@@ -85,9 +82,8 @@ fn wipe_removes_nothing_unless_all_requests_are_valid() {
     store.run(["wipe", "-f", &file, "--doit"]).fails_with(2, &[&format!("{file}:2: {single}")]);
     let only = "only whole datasets and collocations can be removed";
     store.run(["wipe", "class=rd,step=0", "--doit"]).fails(2, &format!("{single}; {only}"));
-    store
-        .run(["wipe", "", "--doit"])
-        .fails(2, "a request without keys: expected at least one key; without any it means the whole store");
+    let message = "a request without keys: expected at least one key; without any it means the whole store";
+    store.run(["wipe", "", "--doit"]).fails(2, message);
     assert_eq!(store.count(), 1);
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use isotach_fields::crc32c;
 
-use crate::support::{KEY, Store, program, said, set_mode};
+use crate::support::{Store, field, set_mode};
 
 #[test]
 fn a_missing_store_is_reported_with_the_command_that_creates_it() {
@@ -24,9 +24,8 @@ fn a_directory_that_is_no_store_is_left_alone() {
     let path = store.path();
     fs::create_dir(&path).unwrap();
     fs::write(path.join("mine.txt"), b"mine").unwrap();
-    store
-        .run(["list"])
-        .fails(1, &format!("{} is not an Isotach pool: expected a superblock file in it", path.display()));
+    let message = format!("{} is not an Isotach pool: expected a superblock file in it", path.display());
+    store.run(["list"]).fails(1, &message);
     let said = store.run(["init"]).fails_with(1, &["holds other files", "an empty directory, or a new one"]);
     assert!(!said.err.contains("create it with"), "{}", said.err);
     assert_eq!(fs::read(path.join("mine.txt")).unwrap(), b"mine");
@@ -39,9 +38,8 @@ fn a_store_at_a_file_or_device_is_refused_as_no_directory() {
     for path in ["/dev/null", &file, &format!("{file}/below")] {
         let uri = format!("posix:{path}");
         for arguments in [&["list"][..], &["init"], &["pool", "create"], &["pool", "destroy", "--doit"]] {
-            let mut command = program(store.folder.path());
-            said(command.args(["--store", &uri]).args(arguments))
-                .fails(1, &format!("{path} is not a directory: expected the directory of an Isotach pool"));
+            let message = format!("{path} is not a directory: expected the directory of an Isotach pool");
+            store.bare([&["--store", &uri], arguments].concat()).fails(1, &message);
         }
     }
     assert_eq!(fs::read(file).unwrap(), b"mine");
@@ -50,9 +48,8 @@ fn a_store_at_a_file_or_device_is_refused_as_no_directory() {
 #[test]
 fn the_error_of_init_does_not_advise_to_run_init() {
     let store = Store::absent();
-    store
-        .bare(["--store", "/proc/store", "init"])
-        .fails(1, "cannot create store posix:/proc/store: no folder can be created there");
+    let message = "cannot create store posix:/proc/store: no folder can be created there";
+    store.bare(["--store", "/proc/store", "init"]).fails(1, message);
 }
 
 #[test]
@@ -104,8 +101,8 @@ fn an_error_of_permission_names_the_file() {
         .fails(1, &format!("no permission: read {}: Permission denied (os error 13)", superblock.display()));
     set_mode(store.path(), 0o755);
     let listed = store.run_as_other(&["list"]).unwrap().succeeds();
-    assert_eq!(listed.text().lines().count(), 1, "readable files are read");
-    let key = format!("{KEY},step=6");
+    assert_eq!(listed.lines(), 1, "readable files are read");
+    let key = field(6);
     let written = store.run_as_other(&["write", "--key", &key, &file]).unwrap();
     written.fails_with(1, &["no permission: ", "/store/containers/"]);
     assert_eq!(store.count(), 1);
@@ -120,12 +117,11 @@ fn concurrent_creation_of_one_store_and_dataset_succeeds() {
     for mut creator in creators {
         assert!(creator.wait().unwrap().success());
     }
-    let writers: Vec<_> =
-        (0..8).map(|step| start(&["write", "--key", &format!("{KEY},step={step}"), &file])).collect();
+    let writers: Vec<_> = (0..8).map(|step| start(&["write", "--key", &field(step), &file])).collect();
     for mut writer in writers {
         assert!(writer.wait().unwrap().success());
     }
     assert_eq!(store.count(), 8);
-    assert_eq!(store.ok(["status", "--json"]).text().lines().count(), 1);
-    assert_eq!(store.read(&format!("{KEY},step=0/to/7/by/1")), b"field".repeat(8));
+    assert_eq!(store.ok(["status", "--json"]).lines(), 1);
+    assert_eq!(store.read(&field("0/to/7/by/1")), b"field".repeat(8));
 }

@@ -1,6 +1,8 @@
 //! `write --modify`, filters, `copy --modify` and `read --extract`.
 
-use crate::support::{KEY, MESSAGE, Said, Store, archived_messages, messages, messages_in_file, same_bytes};
+use crate::support::{
+    MESSAGE, Said, Store, archived_messages, field, messages, messages_in_file, same_bytes,
+};
 
 fn write(store: &Store, flags: &[&str], file: &str) -> Said {
     store.run([&["write"], flags, &[file]].concat())
@@ -33,7 +35,7 @@ fn modify_refuses_a_field_that_is_no_message() {
     let Some(_) = messages(1) else { return };
     let store = Store::new();
     let file = store.file("raw", b"no message");
-    let key = format!("{KEY},step=0");
+    let key = field(0);
     let said = write(&store, &["--key", &key, "--modify", "expver=over"], &file);
     said.fails_with(1, &["raw: --modify: not one whole GRIB message"]);
     assert_eq!(store.count(), 0);
@@ -44,10 +46,8 @@ fn filters_select_messages_by_their_keys() {
     let Some((_, store, file)) = messages_in_file(4) else { return };
     let filters =
         ["--include-filter", "step=0/to/12/by/6", "--exclude-filter", "step=6", "--modify", "expver=over"];
-    let said = write(&store, &filters, &file).succeeds();
-    assert!(said.text().starts_with("archived 2 fields"), "{}", said.text());
-    let steps = store.ok(["axes", "--json"]);
-    assert!(steps.text().contains(r#""step":["0","12"]"#), "{}", steps.text());
+    write(&store, &filters, &file).succeeds().begins("archived 2 fields");
+    store.ok(["axes", "--json"]).shows(&[r#""step":["0","12"]"#]);
     let said = write(&store, &["--include-filter", "nosuchkey=1"], &file);
     said.fails_with(2, &["--include-filter: ", "nosuchkey"]);
 }
@@ -91,8 +91,7 @@ fn fields_are_read_by_the_keys_of_a_files_messages() {
 fn an_edited_copy_ignores_locks_on_listing_as_any_copy_does() {
     let Some((_, store)) = archived_messages(2) else { return };
     store.ok(["lock", "--list", "class=rd,expver=test"]);
-    let said = store.ok(["copy", "expver=test", "--modify", "expver=over"]);
-    assert!(said.text().starts_with("copied 2 fields"), "{said:?}");
+    store.ok(["copy", "expver=test", "--modify", "expver=over"]).begins("copied 2 fields");
     store.ok(["lock", "--retrieve", "class=rd,expver=test"]);
     let said = store.run(["copy", "expver=test", "--modify", "expver=away"]);
     said.fails_with(1, &["expver=test", "locked"]);
@@ -107,8 +106,7 @@ fn an_edited_copy_reports_or_refuses_replaced_fields() {
     let said = store.run([&copy[..], &["--no-replace"]].concat());
     said.fails_with(1, &["2 have the key of another message", "expver=once", "nothing was archived"]);
     assert_eq!(store.count(), 4);
-    let said = store.ok(copy);
-    assert!(said.text().starts_with("copied 4 fields"), "{said:?}");
+    let said = store.ok(copy).begins("copied 4 fields");
     assert!(said.err.contains("2 fields replaced others of this command under the same key"), "{said:?}");
     let again = ["copy", "expver=more", "--modify", "expver=once", "--no-replace"];
     store.run(again).fails_with(1, &["2 are in the store already"]);
@@ -117,13 +115,9 @@ fn an_edited_copy_reports_or_refuses_replaced_fields() {
 #[test]
 fn excluded_messages_are_counted_and_an_empty_filter_excludes_none() {
     let Some((_, store, file)) = messages_in_file(3) else { return };
-    let said = write(&store, &["--exclude-filter", "step=6"], &file).succeeds();
-    assert!(
-        said.text().contains("archived 2 fields") && said.text().ends_with(", left out 1 message\n"),
-        "{said:?}"
-    );
-    let said = write(&store, &["--exclude-filter", ""], &file).succeeds();
-    assert!(said.text().starts_with("archived 3 fields"), "{said:?}");
+    let said = write(&store, &["--exclude-filter", "step=6"], &file).succeeds().shows(&["archived 2 fields"]);
+    assert!(said.text().ends_with(", left out 1 message\n"), "{said:?}");
+    write(&store, &["--exclude-filter", ""], &file).succeeds().begins("archived 3 fields");
     let said = write(&store, &["--exclude-filter", "area=1"], &file);
     said.fails_with(2, &["--exclude-filter: ", "area"]);
 }

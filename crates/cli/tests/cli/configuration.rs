@@ -2,7 +2,7 @@
 
 use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt, process::Command};
 
-use crate::support::{KEY, Said, Store, program, said};
+use crate::support::{Said, Store, field, program, said};
 
 #[test]
 fn the_command_line_precedes_the_environment_and_that_precedes_files() {
@@ -97,7 +97,7 @@ fn spaces_choose_pools_and_reads_search_all() {
     let raw = store.file("raw", b"field");
     run(&["init"]).succeeds();
     for class in ["rd", "od"] {
-        let key = format!("{KEY},step=0").replace("class=rd", &format!("class={class}"));
+        let key = field(0).replace("class=rd", &format!("class={class}"));
         run(&["write", "--key", &key, &raw]).succeeds();
         assert_eq!(run(&["read", &key, "-o", "-"]).succeeds().out, b"field");
     }
@@ -106,7 +106,7 @@ fn spaces_choose_pools_and_reads_search_all() {
         let mut lines = listed.text().lines();
         assert!(lines.any(|line| line.contains(pool) && line.contains(class)), "{listed:?}");
     }
-    assert_eq!(run(&["pool", "list", "--json"]).succeeds().text().lines().count(), 3);
+    assert_eq!(run(&["pool", "list", "--json"]).succeeds().lines(), 3);
 }
 
 /// A store in `root` with one field, configured by FDB's file with this handler of roots.
@@ -117,20 +117,20 @@ fn fdb_store(head: &str, root: &str) -> (Store, impl Fn(&[&str]) -> Said) {
         store.configured(&format!("type: local\nschema: schema\n{head}spaces:\n- roots:\n  - {root}\n"));
     let raw = store.file("raw", b"field");
     run(&["init"]).succeeds();
-    run(&["write", "--key", &format!("{KEY},step=0"), &raw]).succeeds();
+    run(&["write", "--key", &field(0), &raw]).succeeds();
     (store, run)
 }
 
 #[test]
 fn the_configuration_of_a_local_fdb_works_unchanged() {
     let (store, run) = fdb_store("engine: toc\n", "path: root");
-    assert_eq!(run(&["read", &format!("{KEY},step=0"), "-o", "-"]).succeeds().out, b"field");
+    assert_eq!(run(&["read", &field(0), "-o", "-"]).succeeds().out, b"field");
     assert!(store.folder.path().join("root/superblock").exists());
 }
 
 #[test]
 fn every_command_respects_the_switches_of_a_root() {
-    let field = format!("{KEY},step=0");
+    let zero = field(0);
     let by = |key: &str| format!("by `{key}: false` of spaces[0].roots[0] in ");
     let limited = |switch: &str| {
         let (store, run) = fdb_store("", "{path: root, wipe: true}");
@@ -143,19 +143,19 @@ fn every_command_respects_the_switches_of_a_root() {
     run(&["purge", "class=rd", "--doit"]).fails_with(1, &["the configuration forbids wipe, "]);
     run(&["container", "destroy", "root", "--doit", "--force"]).fails_with(1, &["`wipe: false`", "--store"]);
     run(&["pool", "destroy", "--doit", "--force"]).fails_with(1, &["`wipe: false`", "--store"]);
-    assert_eq!(run(&["read", &field, "-o", "-"]).succeeds().out, b"field");
+    assert_eq!(run(&["read", &zero, "-o", "-"]).succeeds().out, b"field");
     run(&["status"]).succeeds().shows(&["wipe (by the configuration)"]);
     run(&["where", "--json"]).succeeds().shows(&["\"forbidden\":[\"wipe\"]"]);
 
     let (store, run) = limited("writable: false");
-    let write = run(&["write", "--key", &format!("{KEY},step=6"), &store.beside("raw")]);
+    let write = run(&["write", "--key", &field(6), &store.beside("raw")]);
     write.fails_with(1, &["the configuration forbids archive, ", &by("writable")]);
-    assert_eq!(run(&["read", &field, "-o", "-"]).succeeds().out, b"field");
-    assert_eq!(run(&["list"]).succeeds().text().lines().count(), 1);
+    assert_eq!(run(&["read", &zero, "-o", "-"]).succeeds().out, b"field");
+    assert_eq!(run(&["list"]).succeeds().lines(), 1);
 
     let (_store, run) = limited("visit: false");
     assert_eq!(run(&["list"]).succeeds().text(), "");
-    run(&["read", &field, "-o", "-"]).fails_with(1, &["the configuration forbids retrieve, ", &by("visit")]);
+    run(&["read", &zero, "-o", "-"]).fails_with(1, &["the configuration forbids retrieve, ", &by("visit")]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{KEY, Store, damage, paths_in, truncate};
+use crate::support::{KEY, Store, damage, field, paths_in, truncate};
 
 #[test]
 fn garbage_at_the_end_of_a_log_is_ignored() {
@@ -14,10 +14,10 @@ fn garbage_at_the_end_of_a_log_is_ignored() {
     bytes.extend_from_slice(&b"garbage that is no frame \0\xff".repeat(100));
     fs::write(&log, bytes).unwrap();
     assert_eq!(store.count(), 1);
-    assert_eq!(store.read(&format!("{KEY},step=0")), b"first");
+    assert_eq!(store.read(&field(0)), b"first");
     store.write_raw(6, b"second");
     assert_eq!(store.count(), 2);
-    assert_eq!(store.read(&format!("{KEY},step=0/6")), b"firstsecond");
+    assert_eq!(store.read(&field("0/6")), b"firstsecond");
 }
 
 /// A store with a field that is large enough to lie in a data file, and the path of that file.
@@ -33,7 +33,7 @@ fn reading_from_a_truncated_data_file_names_field_and_file() {
     let (store, data) = store_with_data_file();
     truncate(&data, |length| length / 2);
     let output = store.folder.path().join("out");
-    let said = store.run(["read", &format!("{KEY},step=0"), "-o", output.to_str().unwrap()]);
+    let said = store.run(["read", &field(0), "-o", output.to_str().unwrap()]);
     let parts = ["field class=rd,expver=test", "step=0", "is corrupt: ", &*data.to_string_lossy()];
     assert!(said.fails_with(1, &parts).out.is_empty());
     assert!(!output.exists());
@@ -44,7 +44,7 @@ fn reading_from_a_truncated_data_file_names_field_and_file() {
 fn a_flipped_bit_is_reported_as_corrupt() {
     let (store, data) = store_with_data_file();
     damage(&data, 50_000..50_001);
-    let said = store.run(["read", &format!("{KEY},step=0"), "-o", "-"]);
+    let said = store.try_read(&field(0));
     said.fails_with(1, &["is corrupt: ", &*data.to_string_lossy()]);
 }
 
@@ -56,18 +56,18 @@ fn a_damaged_dataset_hides_no_other_and_can_be_wiped() {
         store.write_raw(0, b"field");
         let damaged = store.file_of_container("", file);
         damage(&damaged, range);
-        store.write_keyed(&format!("{KEY},step=0").replace("test", "zzzz"), b"other");
+        store.write_keyed(&field(0).replace("test", "zzzz"), b"other");
 
         let why = ["dataset class=rd,expver=test", "is damaged: corrupt: ", "`isotach repair`"];
         let listed = store.run(["list"]).fails_with(1, &why);
-        assert!(listed.text().lines().count() == 1 && listed.text().contains("expver=zzzz"), "{listed:?}");
+        assert!(listed.lines() == 1 && listed.text().contains("expver=zzzz"), "{listed:?}");
         for (command, part) in [("stats", "expver=zzzz"), ("dump", "expver=zzzz"), ("axes", " zzzz\n")] {
             let said = store.run([command]).fails_with(1, &why);
             assert!(said.text().contains(part) && !said.text().contains("expver=test"), "{said:?}");
             let said = store.run([command, "--json"]).fails_with(1, &why);
-            assert!(said.text().lines().count() == 1 && said.text().contains("zzzz"), "{said:?}");
+            assert!(said.lines() == 1 && said.text().contains("zzzz"), "{said:?}");
         }
-        store.run(["read", &format!("{KEY},step=0"), "-o", "-"]).fails_with(1, &why);
+        store.try_read(&field(0)).fails_with(1, &why);
         store.run(["wipe", "expver=test,type=fc", "--doit"]).fails_with(1, &why);
         store.ok(["wipe", "expver=test"]).shows(&[
             "not all fields can be counted: dataset class=rd,expver=test",
@@ -80,7 +80,7 @@ fn a_damaged_dataset_hides_no_other_and_can_be_wiped() {
         assert!(!damaged.exists());
         assert_eq!(store.count(), 1);
         store.write_raw(0, b"again");
-        assert_eq!(store.read(&format!("{KEY},step=0")), b"again");
+        assert_eq!(store.read(&field(0)), b"again");
     }
 }
 
@@ -96,8 +96,7 @@ fn a_listing_reports_every_damaged_dataset_and_lists_all_others() {
         }
     }
     for arguments in [vec!["list"], vec!["list", "--json"], vec!["stats"]] {
-        let said = store.run(&arguments).exits(1);
-        assert!(said.text().contains("cccc"), "{said:?}");
+        let said = store.run(&arguments).exits(1).shows(&["cccc"]);
         let lines: Vec<_> = said.err.lines().collect();
         assert!(lines.len() == 2 && !said.err.contains("wipe"), "{said:?}");
         for (line, expver) in lines.iter().zip(["expver=aaaa", "expver=bbbb"]) {
@@ -131,8 +130,8 @@ fn verify_names_damaged_fields_and_repair_removes_their_entries() {
     let store = Store::new();
     store.write_raw(0, &[7; 100_000]);
     store.write_raw(6, &[8; 100_000]);
-    let said =
-        store.ok(["verify", "--data"]).shows(&["verified 1 dataset, 2 fields and 0 replaced fields in "]);
+    let said = store.ok(["verify", "--data"]);
+    let said = said.shows(&["verified 1 dataset, 2 fields and 0 replaced fields in "]);
     assert!(said.text().ends_with("nothing is damaged\n") && said.err.is_empty(), "{said:?}");
     let sum = &verify(&store, &["--data"])[0];
     assert_eq!((&sum["datasets"], &sum["fields"], &sum["damages"]), (&1.into(), &2.into(), &0.into()));
@@ -143,10 +142,8 @@ fn verify_names_damaged_fields_and_repair_removes_their_entries() {
     damage(&file, 70_000..70_001);
     assert_eq!(verify(&store, &[]).len(), 1, "without --data the bytes are not read");
     let found = verify(&store, &["--data"]);
-    assert_eq!(
-        (found.len(), &found[0]["damaged"], &found[0]["key"]["step"]),
-        (2, &"field".into(), &"6".into())
-    );
+    let (damaged, step) = (&found[0]["damaged"], &found[0]["key"]["step"]);
+    assert_eq!((found.len(), damaged, step), (2, &"field".into(), &"6".into()));
     assert!(found[0]["place"].as_str().unwrap().contains(&*file.to_string_lossy()), "{found:?}");
     store.run(["verify", "--data"]).shows(&["step=6", "1 damaged place: `isotach repair`"]).exits(1);
 
@@ -154,7 +151,7 @@ fn verify_names_damaged_fields_and_repair_removes_their_entries() {
     assert_eq!(store.count(), 2);
     store.ok(["repair", "--data", "--doit"]).shows(&["the quarantine is "]);
     assert_eq!(store.count(), 1);
-    let said = store.ok(["read", &format!("{KEY},step=0/6"), "-o", "-"]);
+    let said = store.try_read(&field("0/6")).succeeds();
     assert!(said.out == [7; 100_000] && said.err.contains("1 field missing: step=6"));
     assert!(file.exists(), "the bytes stay");
 }
@@ -196,15 +193,14 @@ fn a_truncated_log_is_refused_named_and_restored_and_its_data_is_kept() {
     let planned = store.ok(["repair"]);
     assert!(planned.text().ends_with("nothing was changed: add --doit to repair\n"), "{planned:?}");
     let repaired = store.ok(["repair", "--doit"]).shows(&["restored: dataset class=rd,expver=test"]);
-    let kept = "kept: 48.8 KiB that no entry names, from byte 0 of ";
-    let kept = repaired.text().lines().find_map(|line| line.strip_prefix(kept));
-    assert_eq!(fs::read(kept.expect("it is named")).unwrap(), [6; 50_000]);
+    let copy = repaired.rest_of_line("kept: 48.8 KiB that no entry names, from byte 0 of ");
+    assert_eq!(fs::read(copy).unwrap(), [6; 50_000]);
 
     assert_eq!(store.count(), 1);
-    assert_eq!(store.read(&format!("{KEY},step=0")), [1; 50_000]);
+    assert_eq!(store.read(&field(0)), [1; 50_000]);
     store.ok(["verify", "--data"]);
     store.write_raw(6, b"again");
-    assert_eq!(store.read(&format!("{KEY},step=6")), b"again");
+    assert_eq!(store.read(&field(6)), b"again");
 }
 
 #[test]

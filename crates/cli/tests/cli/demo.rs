@@ -1,6 +1,6 @@
 //! `isotach demo`, with a small forecast.
 
-use crate::support::{KEY, Store, messages, program, said};
+use crate::support::{Store, field, messages};
 
 const SMALL: &str = "demo --members 3 --steps 2 --levels 2 --params 2 --size 8KiB --writers 2";
 
@@ -8,10 +8,9 @@ const SMALL: &str = "demo --members 3 --steps 2 --levels 2 --params 2 --size 8Ki
 fn every_reader_reads_every_field_and_a_map_is_drawn() {
     let Some(_) = messages(0) else { return };
     let store = Store::absent();
-    let out = said(program(store.folder.path()).args(SMALL.split(' ')).args(["--readers", "2", "--json"]))
-        .succeeds();
-    let lines: Vec<serde_json::Value> =
-        out.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let out = store.bare(SMALL.split(' ').chain(["--readers", "2", "--json"])).succeeds();
+    let lines = out.text().lines().map(|line| serde_json::from_str(line).unwrap());
+    let lines: Vec<serde_json::Value> = lines.collect();
     let all = lines.last().unwrap();
     assert_eq!((&all["step"], lines.len()), (&"all".into(), 3));
     assert_eq!((all["fields"].as_u64(), all["fields_read"].as_u64()), (Some(24), Some(48)));
@@ -25,21 +24,17 @@ fn every_reader_reads_every_field_and_a_map_is_drawn() {
 fn a_named_or_kept_store_remains_after_the_demo() {
     let Some(_) = messages(0) else { return };
     let store = Store::with_field(0, b"mine");
-    let out = store.ok(SMALL.split(' ').chain(["--readers", "0"]));
-    assert!(
-        out.text().contains(&format!("isotach --store {} axes class=rd,expver=demo", store.uri())),
-        "{}",
-        out.text()
-    );
+    let next = format!("isotach --store {} axes class=rd,expver=demo", store.uri());
+    store.ok(SMALL.split(' ').chain(["--readers", "0"])).shows(&[&next]);
     assert_eq!(store.count(), 25, "existing fields stay");
     // Another demo replaces its own dataset.
     store.ok(SMALL.split(' '));
     assert_eq!(store.count(), 25);
 
     let home = Store::absent();
-    said(program(home.folder.path()).args(SMALL.split(' ')).arg("--keep")).succeeds();
+    home.bare(SMALL.split(' ').chain(["--keep"])).succeeds();
     let kept = home.bare(["--store", "./demo-store", "list"]).succeeds();
-    assert_eq!(kept.text().lines().count(), 24);
+    assert_eq!(kept.lines(), 24);
 }
 
 const MOVE_IT: &str = "; the demo creates its own store in demo-store: move demo-store away, or name another store with --store";
@@ -57,12 +52,12 @@ fn the_demo_leaves_a_store_with_other_data_alone() {
     run(&["container", "destroy", "mine", "--doit"]).succeeds();
 
     run(&["init"]).succeeds();
-    let (raw, key) = (home.file("raw", b"field"), format!("{KEY},step=0"));
+    let (raw, key) = (home.file("raw", b"field"), field(0));
     let write = |key: &str| run(&["write", "--key", key, &raw]).succeeds();
     write(&key.replace("expver=test", "expver=demo"));
     write(&key);
     demo().fails_with(1, &["demo-store holds the container rd:test:", expected, MOVE_IT]);
-    assert_eq!(run(&["list"]).succeeds().text().lines().count(), 2);
+    assert_eq!(run(&["list"]).succeeds().lines(), 2);
     assert!(!home.folder.path().join("demo.png").exists());
 
     // A store with nothing but the demo's dataset is replaced, and removed at the end.
@@ -87,10 +82,8 @@ fn the_demo_replaces_the_remains_of_a_killed_demo() {
     for begin in beginnings {
         begin();
         let one = ["--members", "--steps", "--levels", "--params", "--readers"].map(|flag| [flag, "1"]);
-        let out =
-            said(program(home.folder.path()).arg("demo").args(one.as_flattened()).args(["--size", "8KiB"]));
-        let text = out.succeeds().text().to_owned();
-        assert!(text.starts_with("1 member, 1 step, 1 level, 1 parameter: 1 field of "), "{text}");
+        let out = home.bare([&["demo", "--size", "8KiB"], one.as_flattened()].concat()).succeeds();
+        out.begins("1 member, 1 step, 1 level, 1 parameter: 1 field of ");
         assert!(!folder.exists());
     }
 }
@@ -103,8 +96,8 @@ fn the_demo_leaves_other_folders_alone_and_refuses_a_store_in_memory() {
     home.file("demo-store/mine", b"mine");
     home.bare(SMALL.split(' ')).fails_with(1, &["demo-store holds other files", MOVE_IT]);
     assert!(home.folder.path().join("demo-store/mine").exists());
-    said(program(home.folder.path()).args(["--store", "memory:x"]).args(SMALL.split(' ')))
-        .fails(2, "store memory:x: expected one that several processes can use, such as posix:/path");
+    let message = "store memory:x: expected one that several processes can use, such as posix:/path";
+    home.bare(["--store", "memory:x"].into_iter().chain(SMALL.split(' '))).fails(2, message);
     assert_eq!(home.bare(["demo", "--size", "1.5MiB"]).code, Some(2));
 }
 
@@ -112,8 +105,8 @@ fn the_demo_leaves_other_folders_alone_and_refuses_a_store_in_memory() {
 fn an_unwritable_map_is_reported_before_the_demo_begins() {
     let Some(_) = messages(0) else { return };
     let home = Store::absent();
-    said(program(home.folder.path()).args(SMALL.split(' ')).args(["--map", "no/map.png"]))
-        .fails(1, "cannot create a file in no: No such file or directory (os error 2)");
+    let message = "cannot create a file in no: No such file or directory (os error 2)";
+    home.bare(SMALL.split(' ').chain(["--map", "no/map.png"])).fails(1, message);
     assert!(!home.folder.path().join("demo-store").exists());
 }
 

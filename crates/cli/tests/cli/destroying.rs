@@ -1,6 +1,6 @@
 //! `destroy` protects what a field store needs.
 
-use crate::support::{KEY, Store};
+use crate::support::{Store, field};
 
 const CURE: &str = "`isotach wipe` removes datasets; --force removes this anyway";
 
@@ -18,9 +18,9 @@ fn a_container_of_a_dataset_is_destroyed_only_with_force() {
     for arguments in [&["container", "destroy", label][..], &["container", "destroy", label, "--doit"]] {
         store.run(arguments).fails(1, &refused);
     }
-    assert_eq!(store.read(&format!("{KEY},step=0")), b"field");
-    let said = store.ok(["container", "destroy", label, "--force"]);
-    assert!(said.text().starts_with(&format!("would remove container {label} of ")), "{}", said.text());
+    assert_eq!(store.read(&field(0)), b"field");
+    let would = format!("would remove container {label} of ");
+    store.ok(["container", "destroy", label, "--force"]).begins(&would);
     assert_eq!(store.count(), 1);
     store.ok(["container", "destroy", label, "--force", "--doit"]);
     store.run(["stats"]).fails_with(1, &["is lost"]);
@@ -30,9 +30,8 @@ fn a_container_of_a_dataset_is_destroyed_only_with_force() {
 fn destroy_protects_objects_of_a_dataset() {
     let store = store_with_a_field();
     let (label, dataset) = (&*store.label(), "08010001000000000000000000000000");
-    store
-        .run(["object", "destroy", label, dataset, "--doit"])
-        .fails_with(1, &["holds the dataset class=rd", CURE]);
+    let refused = ["holds the dataset class=rd", CURE];
+    store.run(["object", "destroy", label, dataset, "--doit"]).fails_with(1, &refused);
     store.ok(["object", "destroy", label, dataset, "--force"]);
     assert_eq!(store.count(), 1);
 }
@@ -88,16 +87,14 @@ fn destroy_protects_a_wiped_dataset_that_a_snapshot_shows() {
     store.ok(["snapshot", "create", "before"]);
     store.ok(["wipe", "class=rd", "--doit"]);
     let cure = "`isotach snapshot remove` removes snapshots; --force removes this anyway";
-    store
-        .run(["container", "destroy", label, "--doit"])
-        .fails_with(1, &["holds the wiped dataset class=rd", ", which is in snapshot before: ", cure]);
-    store
-        .run(["container", "destroy", "root", "--doit"])
-        .fails_with(1, &["0 datasets and 1 in snapshots only"]);
+    let refused = ["holds the wiped dataset class=rd", ", which is in snapshot before: ", cure];
+    store.run(["container", "destroy", label, "--doit"]).fails_with(1, &refused);
+    let refused = "0 datasets and 1 in snapshots only";
+    store.run(["container", "destroy", "root", "--doit"]).fails_with(1, &[refused]);
     let pool = format!("pool {uri} holds a field store of 0 datasets and 1 in snapshots only: {cure}");
     store.run(["pool", "destroy", "--doit"]).fails(1, &pool);
     store.ok(["verify", "--data", "--at", "before"]);
-    let said = store.ok(["read", &format!("{KEY},step=0"), "-o", "-", "--at", "before"]);
+    let said = store.ok(["read", &field(0), "-o", "-", "--at", "before"]);
     assert_eq!(said.out, b"field");
     store.ok(["snapshot", "remove", "before"]);
     store.ok(["pool", "destroy", "--doit"]);

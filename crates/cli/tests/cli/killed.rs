@@ -15,13 +15,12 @@ use rustix::{
     process::{Pid, Signal, kill_process},
 };
 
-use crate::support::{KEY, Store};
+use crate::support::{Store, field};
 
 #[test]
 fn a_killed_read_leaves_nothing_behind() {
     let store = Store::with_field(0, b"field");
     // After reading the field, the program waits on a full pipe to report the missing one.
-    let request = format!("{KEY},step=0/6");
     let folder = store.folder.path().join("target");
     fs::create_dir(&folder).unwrap();
     if open(&folder, OFlags::WRONLY | OFlags::TMPFILE, Mode::RUSR).is_err() {
@@ -33,7 +32,7 @@ fn a_killed_read_leaves_nothing_behind() {
         if let Some(before) = before {
             fs::write(&target, before).unwrap();
         }
-        let arguments = ["read", &request, "-o", target.to_str().unwrap()];
+        let arguments = ["read", &field("0/6"), "-o", target.to_str().unwrap()];
         let (_unread, full) = full_pipe();
         let mut child = store.command(arguments).stderr(full).spawn().unwrap();
         wait_until_it_holds_a_file_in(&folder, &mut child);
@@ -67,11 +66,7 @@ fn wait_until_it_holds_a_file_in(folder: &Path, child: &mut Child) {
     };
     while !is_held() {
         assert_eq!(child.try_wait().unwrap(), None, "the program ended early");
-        assert!(
-            begin.elapsed() < Duration::from_secs(60),
-            "the program opened no file in {}",
-            folder.display()
-        );
+        assert!(begin.elapsed() < Duration::from_secs(60), "the program opened no file in {folder:?}");
         std::thread::yield_now();
     }
 }

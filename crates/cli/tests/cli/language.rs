@@ -2,30 +2,33 @@
 
 use isotach_needs::{Need, skip};
 
-use crate::support::{KEY, Store, said};
+use crate::support::{KEY, Store, field, said};
 
 const KEYWORDS: &str = "area=75/-10/30/40,format=packed,grid=0.25/0.25,target=out";
+
+/// Why a keyword is refused.
+fn no_effect(name: &str) -> String {
+    format!("{name:?} is a keyword of MARS that has no effect here")
+}
 
 #[test]
 fn keywords_of_post_processing_have_no_effect() {
     let store = Store::with_field(0, b"field");
     let request = format!("{KEY},step=0,{KEYWORDS}");
     assert_eq!(store.read(&request), b"field");
-    assert_eq!(store.ok(["list", &request]).text().lines().count(), 1);
+    assert_eq!(store.ok(["list", &request]).lines(), 1);
 }
 
 #[test]
 fn a_strict_request_refuses_keywords_without_effect() {
     let store = Store::with_field(0, b"field");
-    let request = format!("{KEY},step=0");
+    let request = field(0);
     store.ok(["list", &request, "--strict-request"]);
     for keyword in KEYWORDS.split(',') {
         let (name, _) = keyword.split_once('=').unwrap();
         let request = format!("{request},{keyword}");
         for command in [&["list", &request][..], &["read", &request, "-o", "-"], &["inspect", &request]] {
-            store
-                .run([command, &["--strict-request"]].concat())
-                .fails(2, &format!("{name:?} is a keyword of MARS that has no effect here"));
+            store.run([command, &["--strict-request"]].concat()).fails(2, &no_effect(name));
         }
     }
 }
@@ -36,17 +39,14 @@ fn a_strict_file_of_requests_names_the_line_of_the_keyword() {
     let text = format!("retrieve, {KEY}, step=0\nretrieve, {KEY}, step=0,\n  target=out\n");
     let file = store.file("requests.txt", text.as_bytes());
     assert_eq!(store.ok(["read", "-f", &file, "-o", "-"]).out, b"fieldfield");
-    store
-        .run(["read", "-f", &file, "-o", "-", "--strict-request"])
-        .fails(2, &format!("{file}:2: \"target\" is a keyword of MARS that has no effect here"));
+    let message = format!("{file}:2: {}", no_effect("target"));
+    store.run(["read", "-f", &file, "-o", "-", "--strict-request"]).fails(2, &message);
 }
 
 #[test]
 fn wipe_refuses_keywords_without_effect() {
     let store = Store::with_field(0, b"field");
-    store
-        .run(["wipe", "class=rd,expver=test,area=1/2/3/4", "--doit"])
-        .fails(2, "\"area\" is a keyword of MARS that has no effect here");
+    store.run(["wipe", "class=rd,expver=test,area=1/2/3/4", "--doit"]).fails(2, &no_effect("area"));
     assert_eq!(store.count(), 1);
 }
 
@@ -62,20 +62,19 @@ fn a_key_set_to_off_is_refused_by_commands_that_change_fields() {
     }
     let file = store.file("raw", b"other");
     for filter in ["--include-filter", "--exclude-filter"] {
-        let (key, file) = (format!("{KEY},step=6"), &file);
+        let (key, file) = (field(6), &file);
         store.run(["write", filter, "step=off", "--key", &key, file]).fails_with(2, &[filter, "step", why]);
     }
     assert_eq!(store.count(), 1);
-    assert_eq!(store.ok(["list", "class=off"]).text().lines().count(), 1);
+    assert_eq!(store.ok(["list", "class=off"]).lines(), 1);
 }
 
 #[test]
 fn a_key_for_messages_refuses_keywords_without_effect() {
     let store = Store::new();
     let file = store.file("raw", b"field");
-    store
-        .run(["write", "--key", &format!("{KEY},step=0,area=1"), &file])
-        .fails(2, "--key: \"area\" is a keyword of MARS that has no effect here");
+    let message = format!("--key: {}", no_effect("area"));
+    store.run(["write", "--key", &field("0,area=1"), &file]).fails(2, &message);
 }
 
 #[test]

@@ -16,10 +16,8 @@ fn a_listing_shows_lengths_on_demand() {
     let said = store().ok(["list", "--length"]);
     let lines: Vec<&str> = said.text().lines().collect();
     let head = format!("{DATASET}{{type=fc,levtype=sfc}}");
-    assert_eq!(
-        lines,
-        [format!("{head}{{step=0,param=167}}, length=5"), format!("{head}{{step=6,param=167}}, length=12"),]
-    );
+    let line = |step: u32, length: u32| format!("{head}{{step={step},param=167}}, length={length}");
+    assert_eq!(lines, [line(0, 5), line(6, 12)]);
 }
 
 #[test]
@@ -43,10 +41,7 @@ fn a_listing_shows_datasets_or_collocations_alone() {
     let collocations = listed("2");
     let mut lines: Vec<&str> = collocations.lines().collect();
     lines.sort_unstable();
-    assert_eq!(
-        lines,
-        [format!("{DATASET}{{type=fc,levtype=pl}}"), format!("{DATASET}{{type=fc,levtype=sfc}}")]
-    );
+    assert_eq!(lines, ["pl", "sfc"].map(|levtype| format!("{DATASET}{{type=fc,levtype={levtype}}}")));
     assert_eq!(listed("3").lines().count(), 3);
     assert_eq!(store.run(["list", "--depth", "4"]).code, Some(2));
 }
@@ -60,15 +55,14 @@ fn a_request_without_all_minimum_keys_is_refused() {
         store.run([command, least, "class=rd"]).fails(2, message);
     }
     store.run(["lock", "--wipe", least, "class=rd"]).fails(2, message);
-    store
-        .run(["list", least])
-        .fails(2, "the request lacks class, expver, date, which --minimum-keys requires");
-    let requests =
-        store.file("requests", b"retrieve,class=rd,expver=test,date=20240101\nretrieve,class=rd\n");
+    let all = "the request lacks class, expver, date, which --minimum-keys requires";
+    store.run(["list", least]).fails(2, all);
+    let requests = b"retrieve,class=rd,expver=test,date=20240101\nretrieve,class=rd\n";
+    let requests = store.file("requests", requests);
     let said = store.run(["list", least, "-f", &requests]);
     said.fails_with(2, &["requests:2: the request lacks expver, date"]);
     for least in [least, "--minimum-keys="] {
         let said = store.ok(["list", least, "class=rd,expver=test,date=20240101"]);
-        assert_eq!(said.text().lines().count(), 2);
+        assert_eq!(said.lines(), 2);
     }
 }

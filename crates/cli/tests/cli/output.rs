@@ -2,11 +2,11 @@
 
 use std::{fs::File, io::pipe, process::Stdio};
 
-use crate::support::{KEY, Said, Store, said};
+use crate::support::{Said, Store, field, said};
 
 /// Every command that prints, on a store with a field.
 fn commands(store: &Store, to: &Store) -> Vec<Vec<String>> {
-    let field = format!("{KEY},step=0");
+    let field = field(0);
     let file = store.file("raw", b"field");
     let schema = store.file("schema.txt", b"[ class [ type [ step ]]]");
     let to = to.uri();
@@ -99,7 +99,7 @@ fn a_failure_is_reported_though_standard_output_is_closed() {
 #[test]
 fn wipe_completes_though_standard_output_is_closed() {
     let store = Store::with_field(0, b"field");
-    store.write_keyed(&format!("{KEY},step=0").replace("test", "more"), b"field");
+    store.write_keyed(&field(0).replace("test", "more"), b"field");
     let requests = store.file("requests.txt", b"expver=test\nexpver=more\n");
     let mut wipe = store.command(["wipe", "-f", &requests, "--doit"]);
     said(wipe.stdout(pipe().unwrap().1)).succeeds();

@@ -2,7 +2,7 @@
 
 use isotach_grib::message_key;
 
-use crate::support::{KEY, MESSAGE, Store, archived_messages, messages, same_bytes};
+use crate::support::{MESSAGE, Store, archived_messages, field, messages, same_bytes};
 
 const BELOW: &str = "class=rd,expver=test,stream=oper,date=20240101,time=0,domain=g";
 const SHOWN: &str = "class=od,expver=1,stream=oper,date=20240101,time=0,domain=g";
@@ -27,10 +27,8 @@ fn a_message_below_an_overlay_is_read_with_the_key_of_the_overlay() {
     assert_eq!((value(&read, "step"), read.len()), ("6".to_owned(), good[1].len()));
     assert_eq!(store.count(), 4);
     same_bytes(&store.read(&format!("{MESSAGE},step=0/6")), &good.concat());
-    let status = store.ok(["status", "class=od", "--json"]);
-    assert!(status.text().contains(r#""overlays":[{"class":"rd","expver":"test""#), "{}", status.text());
-    let dump = store.ok(["dump", "class=od"]);
-    assert!(dump.text().contains("\n  overlays  class=rd,expver=test,"), "{}", dump.text());
+    store.ok(["status", "class=od", "--json"]).shows(&[r#""overlays":[{"class":"rd","expver":"test""#]);
+    store.ok(["dump", "class=od"]).shows(&["\n  overlays  class=rd,expver=test,"]);
     store.ok(["overlay", "--remove", BELOW, SHOWN]);
     assert_eq!(store.count(), 2);
 }
@@ -41,7 +39,7 @@ fn an_overlay_refuses_a_key_that_the_message_cannot_carry() {
     let long = SHOWN.replace("expver=1", "expver=toolong");
     store.ok(["overlay", BELOW, &long]);
     let request = shown("0").replace("expver=1", "expver=toolong");
-    let said = store.run(["read", &request, "-o", "-"]);
+    let said = store.try_read(&request);
     assert!(said.out.is_empty(), "{said:?}");
     said.fails_with(1, &["expver=toolong", "shown by an overlay, and cannot be given its key"]);
 }
@@ -53,8 +51,8 @@ fn an_overlay_refuses_a_field_that_is_no_message() {
     let below = "class=rd,expver=test,stream=oper,date=20240101,time=0";
     let over = below.replace("expver=test", "expver=over");
     store.ok(["overlay", "--variable-keys", "expver", below, &over]);
-    let request = format!("{KEY},step=6").replace("expver=test", "expver=over");
-    let said = store.run(["read", &request, "-o", "-"]);
+    let request = field(6).replace("expver=test", "expver=over");
+    let said = store.try_read(&request);
     assert!(said.out.is_empty(), "{said:?}");
     said.fails_with(1, &["expver=over", "cannot be given its key", "not one whole GRIB message"]);
 }
@@ -70,9 +68,7 @@ fn an_overlay_with_a_forbidden_difference_is_refused_with_the_key() {
     let said = store.run(["overlay", BELOW, SHOWN]);
     said.fails_with(1, &["dataset class=od,expver=0001", "force the overlay"]);
     store.ok(["wipe", "class=rd", "--doit"]);
-    let said = store.run(["list", "class=od"]);
-    said.fails_with(
-        1,
-        &["is an overlay of class=rd,expver=test", "is not there", "isotach overlay class=rd,expver=test"],
-    );
+    let parts =
+        ["is an overlay of class=rd,expver=test", "is not there", "isotach overlay class=rd,expver=test"];
+    store.run(["list", "class=od"]).fails_with(1, &parts);
 }

@@ -4,7 +4,7 @@ use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 use serde_json::json;
 
-use crate::support::{KEY, OTHER, Store, set_mode};
+use crate::support::{OTHER, Store, field, set_mode};
 
 #[test]
 fn permissions_of_a_container_are_set_at_creation_and_later_and_print_as_input() {
@@ -46,8 +46,7 @@ fn read_does_not_replace_a_file_without_write_permission() {
     let protected = folder.join("protected");
     fs::write(&protected, b"before").unwrap();
     set_mode(&protected, 0o444);
-    let request = format!("{KEY},step=6");
-    let into = |path: &Path| store.run_as_other(&["read", &request, "-o", path.to_str().unwrap()]);
+    let into = |path: &Path| store.run_as_other(&["read", &field(6), "-o", path.to_str().unwrap()]);
     let Some(refused) = into(&protected) else { return };
     refused.fails_with(1, &["cannot write to ", "protected: Permission denied"]);
     assert_eq!(fs::read(&protected).unwrap(), b"before");
@@ -67,7 +66,7 @@ fn new_datasets_inherit_the_permissions_of_the_store_and_existing_ones_keep_thei
     store.ok(["init", "--acl", &format!("A::{OTHER}@:rw")]);
     let input = store.file("input", b"bytes of a field");
     set_mode(&input, 0o644);
-    let (first, second) = (format!("{KEY},step=0"), format!("{KEY},step=6"));
+    let (first, second) = (field(0), field(6));
     store.ok(["write", "--key", &first, &input]);
     let dataset = "class=rd,expver=test";
     store.ok(["acl", "get", dataset]).shows(&[&format!("\nA::{OTHER}@:rwta\n")]);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{KEY, Store, tree};
+use crate::support::{Store, field, tree};
 
 const LENGTH: usize = 300_000;
 
@@ -26,22 +26,16 @@ fn a_dry_run_reports_what_doit_then_frees() {
     assert_eq!((&dry["key"]["class"], &dry["done"]), (&Value::from("rd"), &Value::from(false)));
     assert_eq!((&dry["replaced_fields"], &dry["replaced_bytes"]), (&2.into(), &(2 * LENGTH).into()));
     assert_eq!((&dry["held_bytes"], &dry["history_stays"]), (&0.into(), &Value::from(false)));
-    let said = store.ok(["purge"]);
-    assert!(
-        said.text().ends_with("; nothing was removed: add --doit to do it\n")
-            && said.text().contains("would remove 2 replaced fields and free "),
-        "{}",
-        said.text()
-    );
+    let said = store.ok(["purge"]).shows(&["would remove 2 replaced fields and free "]);
+    assert!(said.text().ends_with("; nothing was removed: add --doit to do it\n"), "{said:?}");
     let done = object(&store, &["--doit"]);
     assert_eq!((&done["replaced_fields"], &done["done"]), (&2.into(), &Value::from(true)));
     let freed = |object: &Value| object["freed_bytes"].as_u64().unwrap();
     assert!(freed(&dry).abs_diff(freed(&done)) < 100_000, "{dry} {done}");
     assert!(freed(&done) > LENGTH as u64, "{done}");
     assert!(freed(&done) < done["container_bytes"].as_u64().unwrap(), "{done}");
-    assert_eq!(store.read(&format!("{KEY},step=6")), [3; LENGTH]);
-    let said = store.ok(["purge", "--doit"]);
-    assert!(said.text().contains("removed 0 replaced fields, freed "), "{}", said.text());
+    assert_eq!(store.read(&field(6)), [3; LENGTH]);
+    store.ok(["purge", "--doit"]).shows(&["removed 0 replaced fields, freed "]);
 }
 
 #[test]
@@ -70,20 +64,17 @@ fn purge_refuses_a_request_below_the_dataset_level() {
 fn purge_reports_datasets_locked_for_listing_and_purges_the_others() {
     let store = replaced();
     for class in ["od", "ei"] {
-        let key = format!("{KEY},step=6").replace("class=rd", &format!("class={class}"));
+        let key = field(6).replace("class=rd", &format!("class={class}"));
         store.write_keyed(&key, b"other");
         store.ok(["lock", &format!("class={class}"), "--list"]);
     }
-    let said = store.run(["purge", "--doit"]).exits(1);
-    assert!(said.text().contains("removed 2 replaced fields"), "{said:?}");
+    let said = store.run(["purge", "--doit"]).exits(1).shows(&["removed 2 replaced fields"]);
     let lines: Vec<&str> = said.err.lines().collect();
     assert_eq!(lines.len(), 2, "{said:?}");
     for class in ["od", "ei"] {
         let start = format!("isotach: dataset class={class},");
-        assert!(
-            lines.iter().any(|line| line.starts_with(&start) && line.contains("no list until")),
-            "{said:?}"
-        );
+        let is_told = |line: &&str| line.starts_with(&start) && line.contains("no list until");
+        assert!(lines.iter().any(is_told), "{said:?}");
     }
     store.ok(["lock", "class=rd", "--wipe"]);
     store.run(["purge", "--doit"]).fails_with(1, &["class=rd", "no wipe until it is unlocked"]);

@@ -9,14 +9,14 @@ use std::{
 
 use serde_json::Value;
 
-use crate::support::{KEY, Store, paths_in, said, shown, terminal};
+use crate::support::{KEY, Store, field, paths_in, said, shown, terminal};
 
 #[test]
 fn a_missing_field_is_no_error_and_is_named() {
     let store = Store::with_field(6, b"six");
     let target = store.beside("out");
     let read = |steps: &str, more: &[&str]| {
-        let request = format!("{KEY},step={steps}");
+        let request = field(steps);
         store.run([&["read", &request, "-o", &target], more].concat())
     };
     let said = read("0/6/12", &[]).succeeds();
@@ -34,7 +34,7 @@ fn a_missing_field_is_no_error_and_is_named() {
 fn a_read_that_finds_nothing_leaves_the_file_unchanged_and_reports_it() {
     let store = Store::with_field(6, b"six");
     let target = store.file("out", b"before");
-    let read = |more: &[&str]| store.run([&["read", &format!("{KEY},step=0"), "-o", &target], more].concat());
+    let read = |more: &[&str]| store.run([&["read", &field(0), "-o", &target], more].concat());
     let lines = |last: &str| {
         format!(
             "isotach: 1 field missing: {KEY},step=0\nisotach: step=0 matches nothing: stored is step=6\nisotach: \
@@ -61,7 +61,7 @@ fn a_failed_read_leaves_the_file_unchanged() {
     let store = Store::with_field(6, b"six");
     store.ok(["lock", "class=rd", "--retrieve"]);
     let target = store.file("out", b"before");
-    store.run(["read", &format!("{KEY},step=6"), "-o", &target]).exits(1);
+    store.run(["read", &field(6), "-o", &target]).exits(1);
     assert_eq!(fs::read(&target).unwrap(), b"before");
     check_no_leftovers(&store);
 }
@@ -71,7 +71,7 @@ fn read_writes_to_a_named_pipe_and_does_not_replace_it() {
     let store = Store::with_field(6, b"six");
     let pipe = store.beside("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let mut command = store.command(["read", &format!("{KEY},step=6"), "-o", &pipe]);
+    let mut command = store.command(["read", &field(6), "-o", &pipe]);
     let mut child = command.stderr(Stdio::null()).spawn().unwrap();
     assert_eq!(fs::read(&pipe).unwrap(), b"six");
     assert!(child.wait().unwrap().success());
@@ -81,7 +81,7 @@ fn read_writes_to_a_named_pipe_and_does_not_replace_it() {
 #[test]
 fn read_without_output_writes_to_a_pipe_but_not_to_a_terminal() {
     let store = Store::with_field(6, b"six");
-    let request = format!("{KEY},step=6");
+    let request = field(6);
     assert_eq!(store.ok(["read", &request]).out, b"six");
     let (_terminal, side) = terminal();
     let said = said(store.command(["read", &request]).stdout(side));
@@ -93,7 +93,7 @@ fn a_read_that_finds_nothing_names_the_key_that_matches_nothing() {
     let store = Store::with_field(0, b"zero");
     store.write_raw(6, b"six");
     store.write_keyed(&format!("{KEY},step=24,domain=s"), b"s");
-    let request = format!("{KEY},step=0");
+    let request = field(0);
     for (from, to, why) in [
         ("class=rd", "class=od", "class=od matches nothing: stored is class=rd"),
         ("step=0", "step=12/18", "step=12/18 matches nothing: stored is step=0/6/24"),
@@ -114,15 +114,15 @@ fn an_empty_read_is_explained_only_by_readable_datasets() {
     store.write_keyed(&format!("{other},step=0"), b"zero");
     let read = |request: &str| store.ok(["read", request, "-o", "-"]).err;
     store.ok(["lock", "--list", "expver=test"]);
-    let err = read(&format!("{KEY},step=6"));
+    let err = read(&field(6));
     assert!(err.contains("locked for listing") && !err.contains("matches nothing"), "{err}");
     store.ok(["unlock", "--list", "expver=test"]);
     // An unreadable dataset prevents the explanation, but not the answer.
     let is_other = |path: &PathBuf| path.to_string_lossy().contains(":othr:");
     fs::remove_dir_all(paths_in(store.path().join("containers")).find(is_other).unwrap()).unwrap();
-    let err = read(&format!("{KEY},step=6").replace("expver=test,", ""));
+    let err = read(&field(6).replace("expver=test,", ""));
     assert!(err.ends_with("read 0 fields, 0 B\n") && !err.contains("matches nothing"), "{err}");
-    assert!(read(&format!("{KEY},step=6")).contains("step=6 matches nothing: stored is step=0"));
+    assert!(read(&field(6)).contains("step=6 matches nothing: stored is step=0"));
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn an_empty_result_is_explained_on_a_terminal_only() {
 #[test]
 fn read_prints_its_json_summary_on_standard_error() {
     let store = Store::with_field(6, b"six");
-    let request = format!("{KEY},step=0/to/2400/by/1");
+    let request = field("0/to/2400/by/1");
     let said = store.ok(["read", &request, "--json", "-o", "-"]);
     assert_eq!((said.out.as_slice(), said.err.lines().count()), (&b"six"[..], 1));
     let summary: Value = serde_json::from_str(&said.err).unwrap();
@@ -190,8 +190,7 @@ fn read_replaces_a_file_only_with_a_complete_answer_and_keeps_links_and_devices(
     let target = store.file("out", b"before");
     let link = store.beside("link");
     std::os::unix::fs::symlink(&target, &link).unwrap();
-    let request = format!("{KEY},step=6");
-    let mut arguments = ["read", &request, "-o", &link];
+    let mut arguments = ["read", &field(6), "-o", &link];
     store.ok(arguments);
     assert_eq!(fs::read(&target).unwrap(), b"six");
     assert!(Path::new(&link).is_symlink());
@@ -216,8 +215,7 @@ fn read_refuses_a_cycle_of_links_and_follows_a_chain() {
     let [one, other, far] = ["one", "other", "far"].map(|name| store.beside(name));
     std::os::unix::fs::symlink(&one, &other).unwrap();
     std::os::unix::fs::symlink(&other, &one).unwrap();
-    let request = format!("{KEY},step=6");
-    let read = |path: &str| store.run(["read", &request, "-o", path]);
+    let read = |path: &str| store.run(["read", &field(6), "-o", path]);
     read(&one).fails_with(1, &["cannot write to ", "symbolic links"]);
     assert!(Path::new(&one).is_symlink() && Path::new(&other).is_symlink());
     // A chain of links to a missing file creates that file.
@@ -232,11 +230,10 @@ fn read_refuses_a_cycle_of_links_and_follows_a_chain() {
 #[test]
 fn read_appends_to_standard_output_given_by_path() {
     let store = Store::with_field(6, b"six");
-    let request = format!("{KEY},step=6");
     for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
         let target = store.file("out", b"before ");
         let out = fs::File::options().append(true).open(&target).unwrap();
-        said(store.command(["read", &request, "-o", name]).stdout(out)).succeeds();
+        said(store.command(["read", &field(6), "-o", name]).stdout(out)).succeeds();
         assert_eq!(fs::read(&target).unwrap(), b"before six", "{name}");
     }
 }
@@ -265,7 +262,7 @@ fn a_listing_in_json_has_the_documented_members() {
     assert!(line["location"].as_str().unwrap().starts_with(&format!("{}/", store.uri())));
     assert_eq!((line["offset"].as_u64(), line["length"].as_u64()), (Some(0), Some(9)));
     assert_eq!(line["checksum"], "crc32c:e3069283");
-    let inspected = store.ok(["inspect", &format!("{KEY},step=0"), "--json"]);
+    let inspected = store.ok(["inspect", &field(0), "--json"]);
     assert_eq!(inspected.text(), said.text());
 }
 
@@ -287,9 +284,9 @@ fn a_plain_listing_shows_the_three_levels() {
 #[test]
 fn inspect_names_missing_fields() {
     let store = Store::with_field(0, b"zero");
-    let request = format!("{KEY},step=0/to/48/by/6");
+    let request = field("0/to/48/by/6");
     let said = store.ok(["inspect", &request]);
-    assert_eq!(said.text().lines().count(), 1);
+    assert_eq!(said.lines(), 1);
     let line = "isotach: 8 fields missing: step=6; step=12; step=18; step=24; step=30; and 3 more\n";
     assert_eq!(said.err, line);
     assert_eq!(store.run(["inspect", &request, "--strict"]).code, Some(1));
@@ -301,8 +298,7 @@ fn a_reader_that_exits_early_ends_the_program_quietly() {
     for step in 0..3 {
         store.write_raw(step, &[b'x'; 200_000]);
     }
-    let request = format!("{KEY},step=0/to/2/by/1");
-    let mut command = store.command(["read", &request, "-o", "-"]);
+    let mut command = store.command(["read", &field("0/to/2/by/1"), "-o", "-"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut first = [0; 10];
     child.stdout.take().unwrap().read_exact(&mut first).unwrap();

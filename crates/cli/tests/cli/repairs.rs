@@ -5,12 +5,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::support::{KEY, Said, Store, messages, paths_in, said, truncate};
+use crate::support::{KEY, Said, Store, field, has_prefix, messages, paths_in, said, truncate};
 
 /// The file of a container with this prefix.
 fn file_of(container: &Path, prefix: &str) -> PathBuf {
-    let has_prefix = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(prefix);
-    paths_in(container).find(has_prefix).unwrap()
+    paths_in(container).find(|path| has_prefix(path, prefix)).unwrap()
+}
+
+/// The label of a container.
+fn label(container: &Path) -> String {
+    container.file_name().unwrap().to_string_lossy().into_owned()
 }
 
 /// The log of a container.
@@ -47,12 +51,11 @@ fn one_repair_restores_the_list_of_datasets_and_truncated_datasets() {
     let (store, empty) = two_datasets();
     cut(&store.path().join("containers/root"), |_| empty);
     containers(&store).iter().for_each(|container| cut(container, |length| length - 100));
-    let text = store.ok(["repair"]).text().to_owned();
-    assert!(text.matches("cannot be opened: the log has lost its last ").count() == 2, "{text}");
-    let repaired = store.ok(["repair", "--doit"]).text().to_owned();
-    assert!(repaired.matches("put back: store class=rd,expver=").count() == 2, "{repaired}");
-    let listed = store.ok(["list"]).text().to_owned();
-    assert!(listed.contains("expver=aaaa") && listed.contains("expver=bbbb"), "{listed}");
+    let said = store.ok(["repair"]);
+    assert!(said.text().matches("cannot be opened: the log has lost its last ").count() == 2, "{said:?}");
+    let said = store.ok(["repair", "--doit"]);
+    assert!(said.text().matches("put back: store class=rd,expver=").count() == 2, "{said:?}");
+    store.ok(["list"]).shows(&["expver=aaaa", "expver=bbbb"]);
     store.ok(["verify", "--data"]);
     store.write_keyed(&format!("{},step=12", KEY.replace("test", "aaaa")), b"again");
     store.ok(["verify", "--data"]);
@@ -64,11 +67,7 @@ fn repair_restores_version_and_schema_of_a_store_from_its_newest_dataset() {
     let schema = store.ok(["schema", "show"]).text().to_owned();
     cut(&store.path().join("containers/root"), |_| 100);
     store.run(["list"]).fails_with(1, &["`isotach repair`"]);
-    let repaired = store.ok(["repair", "--doit"]).text().to_owned();
-    assert!(
-        repaired.contains("the store has lost its schema") && repaired.contains("its version"),
-        "{repaired}"
-    );
+    store.ok(["repair", "--doit"]).shows(&["the store has lost its schema", "its version"]);
     assert_eq!(store.ok(["schema", "show"]).text(), schema);
     assert_eq!(store.count(), 4);
     store.ok(["verify", "--data"]);
@@ -84,15 +83,12 @@ fn repair_restores_an_unlisted_container_with_a_truncated_log() {
     fs::remove_file(root.join("flushed")).unwrap();
     cut(&aaaa, |length| length - 100);
     let verified = store.run(["verify"]).exits(1);
-    let label = aaaa.file_name().unwrap().to_string_lossy().into_owned();
-    let what =
-        format!("container {label} cannot be opened, and no list of datasets names it: the log has lost");
-    assert!(verified.text().contains(&what), "{verified:?}");
-    let unlisted = format!("container {} of ", bbbb.file_name().unwrap().to_string_lossy());
-    assert!(verified.text().contains(&unlisted), "{verified:?}");
+    let [aaaa, bbbb] = [label(&aaaa), label(&bbbb)];
+    let cut =
+        format!("container {aaaa} cannot be opened, and no list of datasets names it: the log has lost");
+    verified.shows(&[&cut, &format!("container {bbbb} of ")]);
     store.ok(["repair", "--doit"]);
-    let listed = store.ok(["list"]).text().to_owned();
-    assert!(listed.contains("expver=aaaa") && listed.contains("expver=bbbb"), "{listed}");
+    store.ok(["list"]).shows(&["expver=aaaa", "expver=bbbb"]);
     store.ok(["verify", "--data"]);
 }
 
@@ -108,17 +104,16 @@ fn two_containers_of_one_dataset_are_reported_and_can_be_merged() {
     store.write_keyed(&format!("{key},step=6"), b"newer");
     store.write_keyed(&format!("{key},step=12"), b"new");
     for command in [vec!["verify"], vec!["repair", "--doit"], vec!["verify"]] {
-        let said = store.run(&command).exits(1);
         let what = "it has fields of a dataset that is listed with container";
-        assert!(said.text().contains(what), "{said:?}");
-        let place = format!("container {} of ", old.file_name().unwrap().to_string_lossy());
-        assert!(said.text().contains(&place) && !said.text().contains("`isotach wipe`"), "{said:?}");
+        let place = format!("container {} of ", label(&old));
+        let said = store.run(&command).exits(1).shows(&[what, &place]);
+        assert!(!said.text().contains("`isotach wipe`"), "{said:?}");
     }
 
     let other = format!("posix:{}", rescue.display());
     let at_rescue = |arguments: &[&str]| store.bare([&["--store", &other], arguments].concat()).succeeds();
     at_rescue(&["init"]);
-    fs::rename(&old, rescue.join("containers").join(old.file_name().unwrap())).unwrap();
+    fs::rename(&old, rescue.join("containers").join(label(&old))).unwrap();
     at_rescue(&["repair", "--doit"]);
     store.ok(["copy", &key, "--to", &other]);
     at_rescue(&["copy", &key, "--to", &store.uri()]);
@@ -136,13 +131,9 @@ fn a_dataset_that_cannot_be_repaired_does_not_stop_other_repairs() {
     // Another repair of the dataset is in progress.
     let held = fs::File::open(aaaa.join("superblock")).unwrap();
     held.lock().unwrap();
-    let said = store.run(["repair", "--doit"]).exits(1);
-    let text = said.text();
-    assert!(
-        text.contains("left: dataset class=rd,expver=aaaa") && text.contains("    not repaired: "),
-        "{text}"
-    );
-    assert!(text.contains("restored: dataset class=rd,expver=bbbb"), "{text}");
+    let left = ["left: dataset class=rd,expver=aaaa", "    not repaired: "];
+    let said = store.run(["repair", "--doit"]).exits(1).shows(&left);
+    said.shows(&["restored: dataset class=rd,expver=bbbb"]);
     drop(held);
     store.ok(["repair", "--doit"]);
     store.ok(["verify"]);
@@ -163,29 +154,26 @@ fn repair_copies_fields_without_entries_from_a_separate_store() {
     let (store, run) = separate_store("");
     let write = |step: u32, bytes: &[u8]| {
         store.file("raw", bytes);
-        run(&["write", "--key", &format!("{KEY},step={step}"), "raw"]).succeeds();
+        run(&["write", "--key", &field(step), "raw"]).succeeds();
     };
     write(0, &[1; 50_000]);
-    let catalogue =
-        paths_in(store.folder.path().join("cat/containers")).find(|path| !path.ends_with("root")).unwrap();
+    let mut catalogues = paths_in(store.folder.path().join("cat/containers"));
+    let catalogue = catalogues.find(|path| !path.ends_with("root")).unwrap();
     let first = fs::metadata(log_of(&catalogue)).unwrap().len();
     write(6, &[6; 50_000]);
     write(12, &[12; 50_000]);
-    let whole = run(&["verify"]).succeeds().text().to_owned();
-    assert!(!whole.contains("not named"), "{whole}");
+    let whole = run(&["verify"]).succeeds();
+    assert!(!whole.text().contains("not named"), "{whole:?}");
     cut(&catalogue, |_| first);
     run(&["verify"]).exits(1);
 
-    let repaired = run(&["repair", "--doit"]).succeeds().text().to_owned();
-    let mut lines = repaired.lines();
-    let kept = "kept: 97.7 KiB that no entry names, from byte 0 of ";
-    let copy = lines.find_map(|line| line.strip_prefix(kept));
-    assert_eq!(fs::read(copy.expect(&repaired)).unwrap(), [vec![6; 50_000], vec![12; 50_000]].concat());
-    let verified = run(&["verify", "--data"]).succeeds().text().to_owned();
-    assert!(verified.contains("not named: 2 arrays of 97.7 KiB in posix:"), "{verified}");
+    let repaired = run(&["repair", "--doit"]).succeeds();
+    let copy = repaired.rest_of_line("kept: 97.7 KiB that no entry names, from byte 0 of ");
+    assert_eq!(fs::read(copy).unwrap(), [vec![6; 50_000], vec![12; 50_000]].concat());
+    run(&["verify", "--data"]).succeeds().shows(&["not named: 2 arrays of 97.7 KiB in posix:"]);
     run(&["purge", "--doit"]).succeeds();
-    assert!(run(&["verify"]).succeeds().text().contains("not named: 2 arrays"));
-    assert_eq!(run(&["list"]).succeeds().text().lines().count(), 1);
+    run(&["verify"]).succeeds().shows(&["not named: 2 arrays"]);
+    assert_eq!(run(&["list"]).succeeds().lines(), 1);
 }
 
 #[test]
@@ -193,7 +181,7 @@ fn repair_keeps_entries_of_an_unreadable_container() {
     let (store, run) = separate_store("?checkpoint=2048");
     store.file("raw", b"field");
     for step in [0, 0, 6, 6, 12] {
-        run(&["write", "--key", &format!("{KEY},step={step}"), "raw"]).succeeds();
+        run(&["write", "--key", &field(step), "raw"]).succeeds();
     }
     run(&["purge", "--doit"]).succeeds();
     let container = paths_in(store.folder.path().join("sto/containers")).next().unwrap();
@@ -204,7 +192,7 @@ fn repair_keeps_entries_of_an_unreadable_container() {
     assert!(!repaired.text().contains("taken out"), "{repaired:?}");
     fs::write(&run_file, &whole).unwrap();
     run(&["verify", "--data"]).succeeds();
-    assert_eq!(run(&["read", &format!("{KEY},step=0/6/12"), "-o", "-"]).succeeds().out, b"fieldfieldfield");
+    assert_eq!(run(&["read", &field("0/6/12"), "-o", "-"]).succeeds().out, b"fieldfieldfield");
 }
 
 /// The rescue commands that a repair printed.
@@ -234,10 +222,7 @@ fn the_printed_rescue_command_restores_fields_and_replaces_none() {
     let file = store.file("six.grib", &messages.concat());
     store.ok(["write", "--key", "expver=0001", &file]);
     store.ok(["write", "--key", "expver=0002", &file]);
-    let of = |expver: &str| {
-        let is_of = |path: &&PathBuf| path.file_name().unwrap().to_string_lossy().contains(expver);
-        containers(&store).iter().find(is_of).unwrap().clone()
-    };
+    let of = |expver: &str| containers(&store).into_iter().find(|path| label(path).contains(expver)).unwrap();
     let listed = store.ok(["list", "--long", "expver=1"]).text().to_owned();
     cut(&of("0002"), |length| length / 3);
     let repaired = store.ok(["repair", "--doit"]).text().to_owned();

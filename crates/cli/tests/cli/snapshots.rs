@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{KEY, Store};
+use crate::support::{Store, field};
 
 #[test]
 fn a_snapshot_is_created_read_and_removed() {
@@ -12,7 +12,7 @@ fn a_snapshot_is_created_read_and_removed() {
     store.write_raw(6, b"new");
     store.write_raw(12, b"later");
     let read = |more: &[&str]| {
-        let request = format!("{KEY},step=6/12");
+        let request = field("6/12");
         store.ok([&["read", &request, "-o", "-"], more].concat()).out
     };
     assert_eq!((read(&["--at", "before"]), read(&[])), (b"old".to_vec(), b"newlater".to_vec()));
@@ -20,9 +20,8 @@ fn a_snapshot_is_created_read_and_removed() {
         let said = store.ok([command, "--json", "--at", "before"]);
         assert!(!said.text().contains("\"12\""), "{command}: {}", said.text());
     }
-    let request = format!("{KEY},step=6/12");
-    let said = store.ok(["inspect", &request, "--at", "before"]);
-    assert_eq!((said.text().lines().count(), said.err.as_str()), (1, "isotach: 1 field missing: step=12\n"));
+    let said = store.ok(["inspect", &field("6/12"), "--at", "before"]);
+    assert_eq!((said.lines(), said.err.as_str()), (1, "isotach: 1 field missing: step=12\n"));
 
     let said = store.ok(["snapshot", "list", "--json"]);
     let listed = said.json();
@@ -30,8 +29,7 @@ fn a_snapshot_is_created_read_and_removed() {
     assert_eq!((&listed["whole"], &listed["datasets"][0]["class"]), (&Value::from(true), &Value::from("rd")));
     assert!(store.ok(["snapshot", "list"]).text().contains("before"));
 
-    let said = store.ok(["wipe", "class=rd", "--doit"]);
-    assert!(said.text().contains("in: snapshot before\n"), "{}", said.text());
+    store.ok(["wipe", "class=rd", "--doit"]).shows(&["in: snapshot before\n"]);
     assert_eq!(store.count(), 0);
     assert_eq!(read(&["--at", "before"]), b"old");
     store.ok(["snapshot", "remove", "before"]);

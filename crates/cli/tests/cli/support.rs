@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsStr,
+    fmt::Display,
     fs::File,
     io::{Read, Write},
     ops::Range,
@@ -24,6 +25,11 @@ pub(crate) const KEY: &str =
 /// The key of the fields of [`messages`], without their step.
 pub(crate) const MESSAGE: &str =
     "class=rd,expver=test,stream=oper,date=20240101,time=0,domain=g,type=fc,levtype=pl,levelist=850,param=t";
+
+/// The complete key of a step, or of several.
+pub(crate) fn field(step: impl Display) -> String {
+    format!("{KEY},step={step}")
+}
 
 /// A user without rights, in a group of its own.
 pub(crate) const OTHER: u32 = 3_901_005;
@@ -59,6 +65,24 @@ impl Said {
             assert!(self.text().contains(part), "{part:?} is not in {}", self.text());
         }
         self
+    }
+
+    /// Asserts the beginning of standard output.
+    #[track_caller]
+    pub(crate) fn begins(self, start: &str) -> Self {
+        assert!(self.text().starts_with(start), "{start:?} does not begin {}", self.text());
+        self
+    }
+
+    /// What follows this beginning in a line of standard output.
+    #[track_caller]
+    pub(crate) fn rest_of_line(&self, start: &str) -> &str {
+        self.text().lines().find_map(|line| line.strip_prefix(start)).unwrap_or_else(|| panic!("{self:?}"))
+    }
+
+    /// The number of lines of standard output.
+    pub(crate) fn lines(&self) -> usize {
+        self.text().lines().count()
     }
 
     /// Asserts this exit code.
@@ -275,7 +299,7 @@ impl Store {
     /// Archives bytes that are no GRIB as the field of a step.
     #[track_caller]
     pub(crate) fn write_raw(&self, step: u32, bytes: &[u8]) {
-        self.write_keyed(&format!("{KEY},step={step}"), bytes);
+        self.write_keyed(&field(step), bytes);
     }
 
     /// Archives bytes under a complete key.
@@ -293,13 +317,18 @@ impl Store {
     /// The number of listed fields.
     #[track_caller]
     pub(crate) fn count(&self) -> usize {
-        self.ok(["list"]).text().lines().count()
+        self.ok(["list"]).lines()
     }
 
     /// The bytes that a request reads.
     #[track_caller]
     pub(crate) fn read(&self, request: &str) -> Vec<u8> {
-        self.ok(["read", request, "-o", "-"]).out
+        self.try_read(request).succeeds().out
+    }
+
+    /// Reads to standard output.
+    pub(crate) fn try_read(&self, request: &str) -> Said {
+        self.run(["read", request, "-o", "-"])
     }
 
     /// The label of a dataset's container.
@@ -313,13 +342,15 @@ impl Store {
     #[track_caller]
     pub(crate) fn file_of_container(&self, below: &str, prefix: &str) -> PathBuf {
         let container = self.path().join("containers").join(self.label());
-        let has_prefix =
-            |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix));
-        let files = paths_in(container.join(below)).filter(has_prefix);
-        let largest =
-            files.max_by_key(|path| path.metadata().map(|metadata| metadata.len()).unwrap_or_default());
-        largest.unwrap_or_else(|| panic!("no {prefix} in {}", container.display()))
+        let files = paths_in(container.join(below)).filter(|path| has_prefix(path, prefix));
+        let length = |path: &PathBuf| path.metadata().map(|metadata| metadata.len()).unwrap_or_default();
+        files.max_by_key(length).unwrap_or_else(|| panic!("no {prefix} in {}", container.display()))
     }
+}
+
+/// Whether the name of a file has this prefix.
+pub(crate) fn has_prefix(path: &Path, prefix: &str) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix))
 }
 
 /// Sets the permissions of a file or folder.

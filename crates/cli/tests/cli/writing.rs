@@ -2,22 +2,19 @@
 
 use std::{fs, io::Write, process::Stdio};
 
-use crate::support::{KEY, MESSAGE, Store, messages, messages_in_file, said, same_bytes, shown, terminal};
+use crate::support::{MESSAGE, Store, field, messages_in_file, said, same_bytes, shown, terminal};
 
 #[test]
 fn messages_are_read_back_byte_for_byte() {
-    let Some(good) = messages(3) else { return };
-    let store = Store::new();
+    let Some((good, store, _)) = messages_in_file(3) else { return };
     let file = store.file("good.grib", &good.join(&[0_u8; 5][..]));
-    let said = store.write(&file).succeeds();
-    assert!(said.text().starts_with("archived 3 fields, "), "{}", said.text());
+    store.write(&file).succeeds().begins("archived 3 fields, ");
     same_bytes(&store.read(&format!("{MESSAGE},step=0/to/12/by/6")), &good.concat());
 }
 
 #[test]
 fn write_reads_standard_input() {
-    let Some(good) = messages(2) else { return };
-    let store = Store::new();
+    let Some((good, store, _)) = messages_in_file(2) else { return };
     let said = store.feed(["write", "--json", "-"], &good.concat()).succeeds();
     let report = said.json();
     assert_eq!((report["fields"].as_u64(), report["skipped"].as_u64()), (Some(2), Some(0)));
@@ -27,13 +24,11 @@ fn write_reads_standard_input() {
 
 #[test]
 fn an_atomic_write_of_several_files_is_all_or_nothing() {
-    let Some(good) = messages(3) else { return };
-    let store = Store::new();
+    let Some((good, store, _)) = messages_in_file(3) else { return };
     let (first, last) = (store.file("first.grib", &good[..2].concat()), store.file("last.grib", &good[2]));
     let cut = store.file("cut.grib", &good[2][..good[2].len() - 1]);
     let write = |files: [&str; 2]| store.run([["write", "--atomic"], files].concat());
-    let said = write([&first, &cut]);
-    assert!(said.text().starts_with("archived 0 fields"), "{}", said.text());
+    let said = write([&first, &cut]).begins("archived 0 fields");
     said.fails_with(1, &["cut.grib", "is cut short"]);
     assert_eq!(store.count(), 0);
     let twice = store.file("twice.grib", &[&good[0][..], &good[0]].concat());
@@ -56,20 +51,20 @@ fn keys_of_flags_override_those_of_messages() {
 fn a_complete_key_archives_any_file_without_eccodes() {
     let store = Store::new();
     let file = store.file("raw", b"no message at all");
-    let key = format!("{KEY},step=6");
+    let key = field(6);
     let mut command = store.command(["write", "--key", &key, &file]);
     said(command.env("ISOTACH_ECCODES", "/no/such/libeccodes.so")).succeeds();
     assert_eq!(store.read(&key), b"no message at all");
     for (step, input) in [(12, "-"), (18, "/dev/stdin")] {
-        store.feed(["write", "--key", &format!("{KEY},step={step}"), input], b"from a pipe").succeeds();
+        store.feed(["write", "--key", &field(step), input], b"from a pipe").succeeds();
     }
-    assert_eq!(store.read(&format!("{KEY},step=6/12/18")), b"no message at allfrom a pipefrom a pipe");
+    assert_eq!(store.read(&field("6/12/18")), b"no message at allfrom a pipefrom a pipe");
 }
 
 #[test]
 fn empty_input_replaces_no_field() {
     let store = Store::with_field(6, b"good");
-    let (key, empty) = (format!("{KEY},step=6"), store.file("empty", b""));
+    let (key, empty) = (field(6), store.file("empty", b""));
     let expected = "it is empty: expected the bytes of a field";
     for input in ["-", "/dev/stdin"] {
         let name = if input == "-" { "standard input" } else { input };
@@ -83,15 +78,14 @@ fn empty_input_replaces_no_field() {
 
 #[test]
 fn a_complete_key_names_one_message_and_several_keep_their_own_keys() {
-    let Some(good) = messages(2) else { return };
-    let store = Store::new();
-    let key = format!("{KEY},step=6");
+    let Some((good, store, _)) = messages_in_file(2) else { return };
+    let key = field(6);
     let single = store.file("single.grib", &[b"padding ", &good[0][..]].concat());
     store.ok(["write", "--key", &key, &single]);
     same_bytes(&store.read(&key), &good[0]);
 
     let several = store.file("several.grib", &good.concat());
-    let date = format!("{KEY},step=6").replace("20240101", "20240201").replace(",step=6", "");
+    let date = field(6).replace("20240101", "20240201").replace(",step=6", "");
     let key = format!("{date},step=48,levtype=pl").replace("levtype=sfc,", "");
     store.ok(["write", "--key", &key, &several]);
     // They keep their own levels. All other keys are those of the flag.
@@ -117,12 +111,10 @@ fn flush_every_accepts_positive_numbers_only() {
 
 #[test]
 fn adopted_files_are_read_in_place_and_survive_a_wipe() {
-    let Some(good) = messages(2) else { return };
-    let store = Store::new();
+    let Some((good, store, _)) = messages_in_file(2) else { return };
     let bytes = [b"..", &good[0][..], &good[1]].concat();
     let file = store.file("there.grib", &bytes);
-    let said = store.ok(["adopt", &file]);
-    assert!(said.text().starts_with("adopted 2 fields, "), "{}", said.text());
+    store.ok(["adopt", &file]).begins("adopted 2 fields, ");
     same_bytes(&store.read(&format!("{MESSAGE},step=0/6")), &good.concat());
     let listed = store.ok(["list", "--json"]);
     let first: serde_json::Value = serde_json::from_str(listed.text().lines().next().unwrap()).unwrap();
@@ -135,8 +127,7 @@ fn adopted_files_are_read_in_place_and_survive_a_wipe() {
 
 #[test]
 fn repeated_messages_are_counted_and_the_first_is_named() {
-    let Some(good) = messages(3) else { return };
-    let store = Store::new();
+    let Some((good, store, _)) = messages_in_file(3) else { return };
     let file = store.file("same.grib", &good.concat());
     let said = store.ok(["write", "--key", "step=0", &file]);
     let start =
@@ -165,28 +156,25 @@ fn no_replace_refuses_before_anything_is_visible() {
         assert_eq!(said.text(), "");
         said.fails_with(1, parts);
     };
-    refused(
-        &["--flush-every", "1", "--key", "step=0", &file],
-        &["2 have the key of another message: the first is"],
-    );
+    let same_key = "2 have the key of another message: the first is";
+    refused(&["--flush-every", "1", "--key", "step=0", &file], &[same_key]);
     refused(&[&file, &file], &["3 have the key of another message", "nothing was archived"]);
     assert_eq!(store.count(), 0);
     store.ok(["write", "--no-replace", &file]);
     refused(&[&file], &["of the fields, 3 are in the store already: the first is class=rd,"]);
-    assert_eq!(store.ok(["list", "--duplicates"]).text().lines().count(), 3);
+    assert_eq!(store.ok(["list", "--duplicates"]).lines(), 3);
 }
 
 #[test]
 fn a_stream_is_checked_before_any_of_it_is_visible() {
-    let Some(good) = messages(3) else { return };
-    let store = Store::new();
+    let Some((good, store, _)) = messages_in_file(3) else { return };
     let again = [good.concat(), good[1].clone()].concat();
     let said = store.feed(["write", "--no-replace", "--flush-every", "1", "-"], &again);
     said.fails_with(1, &["1 has the key of another message"]);
     assert_eq!(store.count(), 0);
     store.feed(["write", "--no-replace", "-"], &good.concat()).succeeds();
     same_bytes(&store.read(&format!("{MESSAGE},step=0/to/12/by/6")), &good.concat());
-    let raw = format!("{KEY},step=0");
+    let raw = field(0);
     store.feed(["write", "--no-replace", "--key", &raw, "-"], b"raw").succeeds();
     store.feed(["write", "--no-replace", "--key", &raw, "-"], b"other").fails_with(1, &["1 is in the store"]);
     assert_eq!(store.read(&raw), b"raw");
@@ -211,7 +199,7 @@ fn messages_without_class_expver_or_stream_are_counted() {
 fn write_creates_a_missing_store_only_with_init() {
     let store = Store::absent();
     let raw = store.file("raw", b"raw");
-    let key = format!("{KEY},step=0");
+    let key = field(0);
     let write = ["write", "--key", &key, &raw];
     store.run(write).fails_with(1, &["does not exist; create it with `isotach ", " init`, or give --init"]);
     assert!(!store.path().exists());
@@ -232,7 +220,7 @@ fn write_creates_no_missing_root_beside_existing_ones() {
     let root = |name: &str| format!("{{path: {}/{name}}}", home.display());
     let run = store.configured(&format!("spaces: [{{roots: [{}, {}]}}]\n", root("a"), root("b")));
     let raw = store.file("raw", b"raw");
-    let write = |step: u32| run(&["write", "--init", "--key", &format!("{KEY},step={step}"), &raw]);
+    let write = |step: u32| run(&["write", "--init", "--key", &field(step), &raw]);
     assert!(write(0).succeeds().err.contains("created store"));
     assert!(!write(6).succeeds().err.contains("created store"));
     // As if a file system were not mounted.
@@ -240,7 +228,7 @@ fn write_creates_no_missing_root_beside_existing_ones() {
     write(12).fails_with(1, &["/a does not exist", "init`"]);
     assert!(!home.join("a").exists());
     fs::rename(home.join("away"), home.join("a")).unwrap();
-    assert_eq!(run(&["list"]).succeeds().text().lines().count(), 2);
+    assert_eq!(run(&["list"]).succeeds().lines(), 2);
 }
 
 #[test]
@@ -248,7 +236,7 @@ fn a_user_at_a_terminal_is_asked_whether_to_create_the_store() {
     for (answer, is_created) in [("y\n", true), ("Yes\n", true), ("\n", false), ("no\n", false)] {
         let store = Store::absent();
         let raw = store.file("raw", b"raw");
-        let key = format!("{KEY},step=0");
+        let key = field(0);
         let (mut user, input) = terminal();
         let (screen, output) = terminal();
         user.write_all(answer.as_bytes()).unwrap();
@@ -277,8 +265,7 @@ fn a_missing_folder_above_the_store_is_created_only_with_parents() {
 
 #[test]
 fn too_few_file_handles_are_reported_before_eccodes_is_called() {
-    let Some(good) = messages(1) else { return };
-    let store = Store::new();
+    let Some((good, store, _)) = messages_in_file(1) else { return };
     let file = store.file("good.grib", &good[0]);
     let mut is_reported = false;
     for limit in 5..=40 {

@@ -62,19 +62,16 @@ fn check_past(history: &History, disk: &SimulatedDisk, end: u64) {
     values(&*container).put(b"later", b"last").unwrap();
     container.flush().unwrap();
     for epoch in (end.saturating_sub(2500)..=end).rev().step_by(37) {
-        let past = match snapshots(&*container).open_at(Epoch(epoch)).and_then(|past| contents(&*past)) {
-            Ok(mut past) => {
-                past.values.retain(|key, _| key != b"later" && key != PUBLISHED);
-                past
-            }
+        let opened = snapshots(&*container).open_at(Epoch(epoch));
+        let mut past = match opened.and_then(|past| contents(&*past)) {
+            Ok(past) => past,
             // Before the epoch of a purge manifest.
             Err(Error::NotFound { .. }) => continue,
             Err(error) => panic!("epoch {epoch}: {error}"),
         };
-        let was = history
-            .visible_ever()
-            .any(|visible| visible.values == past.values && visible.arrays == past.arrays);
-        assert!(was, "epoch {epoch} of {end} shows what never was");
+        past.values.retain(|key, _| key != b"later" && key != PUBLISHED);
+        let is_it = |visible: &Contents| visible.values == past.values && visible.arrays == past.arrays;
+        assert!(history.visible_ever().any(is_it), "epoch {epoch} of {end} shows what never was");
     }
 }
 
@@ -120,10 +117,8 @@ fn found(disk: &SimulatedDisk, is_made: bool) -> Option<Contents> {
 fn difference(history: &History, changes: usize, found: &Contents) -> String {
     let possible = history.visible(changes).count();
     let expected = history.visible(changes).map(|visible| different(found, &visible).join(", "));
-    format!(
-        "no prefix of the history ({possible} possible); different are: {}",
-        expected.collect::<Vec<_>>().join("; or: ")
-    )
+    let expected = expected.collect::<Vec<_>>().join("; or: ");
+    format!("no prefix of the history ({possible} possible); different are: {expected}")
 }
 
 /// The names of what differs.

@@ -83,8 +83,7 @@ fn cut_off_everywhere(place: &Place) {
 
 #[test]
 fn an_interrupted_purge_loses_nothing_and_the_next_one_cleans_up() {
-    let place = written();
-    cut_off_everywhere(&place);
+    cut_off_everywhere(&written());
 }
 
 #[test]
@@ -106,14 +105,11 @@ fn a_container_without_a_reserve_is_purged_on_a_full_disk() {
 #[test]
 fn a_purge_works_in_steps_where_space_is_short() {
     // No file is completely dead, and two of them fit. A file system does not report a quota.
-    for limit in
-        [|disk: &SimulatedDisk| disk.set_free(Some(300_000)), |disk: &SimulatedDisk| disk.set_quota(300_000)]
-    {
-        purge_in_steps(limit);
-    }
+    purge_in_steps(|disk| disk.set_free(Some(300_000)));
+    purge_in_steps(|disk| disk.set_quota(300_000));
 }
 
-fn purge_in_steps(limit: impl Fn(&SimulatedDisk)) {
+fn purge_in_steps(limit: fn(&SimulatedDisk)) {
     let place = Place::new(POOL);
     // Ten files, with three of five values replaced in each.
     for file in 0..10 {
@@ -246,13 +242,9 @@ fn unnamed_epochs_are_not_kept_by_a_purge_without_space_to_copy() {
     assert_eq!(get(&*kept, 100).unwrap().unwrap(), [1; 200_000]);
     assert_eq!(get(&*container, 101).unwrap().unwrap(), b"small");
     // Missing data that a snapshot needs is damage.
-    let data = place
-        .disk
-        .files()
-        .into_iter()
-        .map(|(path, _)| path)
-        .find(|path| path.starts_with("/pool/containers/c/data"));
-    assert!(place.disk.remove(&data.unwrap()));
+    let mut files = place.disk.files().into_iter().map(|(path, _)| path);
+    let data = files.find(|path| path.starts_with("/pool/containers/c/data")).unwrap();
+    assert!(place.disk.remove(&data));
     let kept = snapshots(&*place.open()).open(&"kept".parse().unwrap()).unwrap();
     assert_eq!(get(&*kept, 100).unwrap_err().code(), "corrupt");
 }

@@ -46,11 +46,8 @@ fn a_container_exists_completely_or_not_at_all_after_a_power_failure() {
     let cells = [Cell::kv(map, b"short"), Cell::kv(map, b"long")];
     let values = [b"value".to_vec(), vec![7; 1 << 20]];
     let updates = [0, 1].map(|at| Update::Put { cell: cells[at], value: &values[at] });
-    disk.engine()
-        .open_pool(&uri)
-        .unwrap()
-        .create_container(&label, &ContainerOptions { updates: &updates, ..Default::default() })
-        .unwrap();
+    let options = ContainerOptions { updates: &updates, ..Default::default() };
+    disk.engine().open_pool(&uri).unwrap().create_container(&label, &options).unwrap();
     for changes in before..=disk.changes() {
         for loss in [Loss::All, Loss::Nothing, Loss::Seeded(seed ^ changes as u64)] {
             let pool = disk.after_crash(changes, loss).engine().open_pool(&uri).unwrap();
@@ -62,11 +59,7 @@ fn a_container_exists_completely_or_not_at_all_after_a_power_failure() {
                 }
                 Err(error) => {
                     assert!(error.code() == "not-found" && changes < disk.changes(), "{case}: {error}");
-                    pool.create_container(
-                        &label,
-                        &ContainerOptions { updates: &updates, ..Default::default() },
-                    )
-                    .unwrap();
+                    pool.create_container(&label, &options).unwrap();
                 }
             }
         }

@@ -42,6 +42,11 @@ fn keys(place: &Place) -> Result<u64, Error> {
     Ok(found)
 }
 
+/// The length of the log.
+fn log_length(disk: &SimulatedDisk) -> u64 {
+    disk.files().iter().find(|(path, _)| path.ends_with(LOG)).unwrap().1
+}
+
 fn repair(place: &Place) {
     try_repair(place, || ()).unwrap();
 }
@@ -73,7 +78,7 @@ fn assert_restored(place: &Place, what: &str) -> u64 {
 #[test]
 fn a_log_cut_at_any_byte_is_refused_and_repaired_from_runs() {
     let disk = written();
-    let length = disk.files().iter().find(|(path, _)| path.ends_with(LOG)).unwrap().1;
+    let length = log_length(&disk);
     let mut random = Random(seed());
     let tries = number("ISOTACH_SEQUENCES").unwrap_or(60);
     let mut least = KEYS;
@@ -115,7 +120,7 @@ fn an_interrupted_repair_of_a_cut_log_is_completed_by_the_next_one() {
 /// A disk whose log lost the entry of one more key, and the value of that key, which is in a data file.
 fn with_a_lost_value() -> (SimulatedDisk, Vec<u8>) {
     let disk = written();
-    let length = disk.files().iter().find(|(path, _)| path.ends_with(LOG)).unwrap().1;
+    let length = log_length(&disk);
     write(&Place::on(disk.clone(), POOL), KEYS..KEYS + 1);
     (disk.with_cut(Path::new(LOG), length), value(KEYS))
 }

@@ -89,9 +89,9 @@ fn an_abandoned_claim_never_names_the_file_of_another_process() {
         outcomes.into_iter().chain([ageing.join(), watching.join()]).for_each(|outcome| outcome.unwrap());
     });
     // On whatever runs are left, and on none.
-    assert_holds(&*store.open(), 0..WRITERS * EACH, "on the runs");
+    store.assert_holds(0..WRITERS * EACH, "on the runs");
     for run in store.files("run.") {
         fs::remove_file(run).unwrap();
     }
-    assert_holds(&*store.open(), 0..WRITERS * EACH, "without runs");
+    store.assert_holds(0..WRITERS * EACH, "without runs");
 }

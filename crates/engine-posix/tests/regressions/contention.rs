@@ -59,7 +59,7 @@ fn a_first_conditional_commit_has_one_winner_beside_checkpoints() {
     });
     assert_eq!(won.into_inner(), KEYS, "each key has one winner");
     assert!(!store.files("run.").is_empty(), "there were checkpoints");
-    assert_holds(&*store.open(), 0..KEYS, "afterwards");
+    store.assert_holds(0..KEYS, "afterwards");
 }
 
 #[test]

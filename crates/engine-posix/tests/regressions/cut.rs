@@ -38,7 +38,7 @@ fn with_a_cut_log() -> Store {
 /// Checks that the entry is there which only runs still hold.
 #[track_caller]
 fn assert_runs_are_used(store: &Store) {
-    assert_eq!(entries(&*store.open()).get(&key(30)).unwrap().unwrap(), 30u64.to_le_bytes());
+    assert_eq!(store.get(30).unwrap(), 30u64.to_le_bytes());
 }
 
 fn notes(store: &Store) -> PathBuf {
@@ -89,11 +89,11 @@ fn a_cut_log_is_noticed_with_sync_off() {
 fn a_log_replaced_by_an_older_copy_is_noticed() {
     let store = Store::holding("", 10);
     let older = fs::read(store.log()).unwrap();
-    put_frames(&*store.open(), 10..20);
+    store.put_frames(10..20);
     fs::write(store.log(), older).unwrap();
     assert_eq!(store.pool.open_container(&store.label).unwrap_err().code(), "corrupt");
     repair(&store);
-    assert_holds(&*store.open(), 0..10, "after the repair");
+    store.assert_holds(0..10, "after the repair");
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_repair_rebuilds_a_missing_log_from_runs() {
     };
     entries(&*store.open()).for_each(count).unwrap();
     assert!(left > 30, "{left} of 40 keys, {restored:?}");
-    assert_holds(&*store.open(), 0..left, "after the repair");
+    store.assert_holds(0..left, "after the repair");
     assert_eq!(parts(&store), []);
 }
 
@@ -121,14 +121,14 @@ fn bytes_of_a_lost_entry_are_reported_and_kept() {
     let restored = repair(&store).restored.unwrap();
     assert!(restored.lost > 0);
     assert_eq!(kept(&restored), [7; 30_000]);
-    assert_holds(&*store.open(), 0..5, "after the repair");
+    store.assert_holds(0..5, "after the repair");
 }
 
 #[test]
 fn a_repair_keeps_bytes_of_entries_behind_the_last_run() {
     let store = Store::holding("?checkpoint=256", 38);
     put(&*store.open(), 38, &[8; 30_000]);
-    put_frames(&*store.open(), 39..45);
+    store.put_frames(39..45);
     put(&*store.open_with(""), 99, &[9; 30_000]);
     cut(&store, 500);
     let reported = store.verify(QUICK).unnamed;
@@ -154,7 +154,7 @@ fn a_writer_notices_that_another_writers_flush_was_cut_off() {
     let early = store.open();
     put_frames(&*early, 0..5);
     let between = length(&store) + 100;
-    put_frames(&*store.open(), 5..20);
+    store.put_frames(5..20);
     cut(&store, between);
     entries(&*early).put(&key(99), b"later").unwrap();
     assert_eq!(early.flush().unwrap_err().code(), "corrupt");
@@ -193,11 +193,11 @@ fn damaged_notes_of_flushes_are_quarantined_and_replaced() {
     let store = Store::holding("", 5);
     let notes = notes(&store);
     change(&notes, |bytes| bytes[2000] ^= 4);
-    assert_holds(&*store.open(), 0..5, "with a damaged note");
+    store.assert_holds(0..5, "with a damaged note");
     assert_eq!(parts(&store), [Part::Derived]);
     assert_eq!(repair(&store).moved, ["flushed"]);
     assert_eq!(parts(&store), []);
-    put_frames(&*store.open(), 5..10);
+    store.put_frames(5..10);
     cut(&store, length(&store) - 1);
     assert_eq!(parts(&store), [Part::End], "notes are left again");
 }
@@ -207,7 +207,7 @@ fn a_repair_replaces_missing_notes_of_flushes() {
     let store = Store::holding("", 5);
     let notes = notes(&store);
     fs::remove_file(&notes).unwrap();
-    assert_holds(&*store.open(), 0..5, "without notes");
+    store.assert_holds(0..5, "without notes");
     assert_eq!(parts(&store), [Part::Derived]);
     let repaired = repair(&store);
     assert_eq!((repaired.moved, repaired.made), (Vec::new(), vec!["flushed".to_owned()]));
@@ -275,7 +275,7 @@ fn the_next_flush_replaces_short_or_foreign_notes() {
         let alive = store.open();
         put_frames(&*alive, 0..5);
         fs::write(notes(&store), other).unwrap();
-        put_frames(&*store.open(), 5..10);
+        store.put_frames(5..10);
         assert_eq!(parts(&store), []);
         put_frames(&*alive, 10..11);
         cut(&store, length(&store) - 1);

@@ -83,7 +83,7 @@ impl Store {
     /// With the keys up to `count`, in one frame each.
     fn holding(query: &str, count: u64) -> Self {
         let store = Self::new(query);
-        put_frames(&*store.open(), 0..count);
+        store.put_frames(0..count);
         store
     }
 
@@ -104,6 +104,21 @@ impl Store {
 
     fn open(&self) -> Arc<dyn Container> {
         self.pool.open_container(&self.label).unwrap()
+    }
+
+    /// Puts frames with a handle of its own.
+    fn put_frames(&self, numbers: Range<u64>) {
+        put_frames(&*self.open(), numbers);
+    }
+
+    /// The value of a key, as a new handle reads it.
+    fn get(&self, number: u64) -> Option<Vec<u8>> {
+        entries(&*self.open()).get(&key(number)).unwrap()
+    }
+
+    /// As [`assert_holds`], with a new handle.
+    fn assert_holds(&self, numbers: Range<u64>, what: &str) {
+        assert_holds(&*self.open(), numbers, what);
     }
 
     /// Replaces the container by an empty one.
@@ -129,11 +144,9 @@ impl Store {
 
     /// The files of the container with this prefix, in order.
     fn files(&self, prefix: &str) -> Vec<PathBuf> {
-        let entries = fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap());
-        let mut files: Vec<_> = entries
-            .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix))
-            .map(|entry| entry.path())
-            .collect();
+        let all = fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().path());
+        let has_prefix = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(prefix);
+        let mut files: Vec<_> = all.filter(has_prefix).collect();
         files.sort();
         files
     }

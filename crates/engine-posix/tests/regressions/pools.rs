@@ -14,11 +14,8 @@ fn a_pool_is_not_created_over_existing_containers() {
     let folder = tempfile::tempdir().unwrap();
     let pool = uri(folder.path(), "");
     Posix.create_pool(&pool).unwrap();
-    Posix
-        .open_pool(&pool)
-        .unwrap()
-        .create_container(&"old".parse().unwrap(), &ContainerOptions::default())
-        .unwrap();
+    let opened = Posix.open_pool(&pool).unwrap();
+    opened.create_container(&"old".parse().unwrap(), &ContainerOptions::default()).unwrap();
     fs::remove_file(folder.path().join("superblock")).unwrap();
     assert_eq!(Posix.create_pool(&pool).unwrap_err().code(), "invalid-input");
     assert!(folder.path().join("containers/old/superblock").exists());

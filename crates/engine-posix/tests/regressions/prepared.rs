@@ -3,8 +3,8 @@
 use std::fs;
 
 use isotach_object::{
-    Array, Cell, Container, Epoch, Label, ObjectClass, ObjectId, ObjectType, Precondition, Result,
-    Transaction, Update, Verify, Versions,
+    Array, Cell, Container, Epoch, Label, ObjectClass, ObjectId, ObjectType, Precondition, PreparableStaging,
+    Result, Transaction, Update, Verify, Versions,
 };
 
 use crate::{Store, array, change, entries, entry, key};
@@ -19,11 +19,21 @@ fn content(number: u64) -> Vec<u8> {
     (0..LONG as u64).map(|at| (at * 31 + number * 7 + at / 251) as u8).collect()
 }
 
-/// Prepares an array and this many entries.
-fn prepare(container: &dyn Container, stage: &str, number: u64, count: u64) {
+fn names(container: &dyn Container) -> Vec<Label> {
+    container.prepared_transactions().unwrap().list_prepared("").unwrap()
+}
+
+/// Begins a stage that writes an array.
+fn begin(container: &dyn Container, number: u64) -> Box<dyn PreparableStaging + '_> {
     let mut staging = container.prepared_transactions().unwrap().begin_prepared().unwrap();
     let cell = Cell::array(array(number));
     staging.update(&[Update::Write { cell, offset: 0, data: &content(number) }]).unwrap();
+    staging
+}
+
+/// Prepares an array and this many entries.
+fn prepare(container: &dyn Container, stage: &str, number: u64, count: u64) {
+    let mut staging = begin(container, number);
     for at in 0..count {
         let (key, value) = (key(number * 10_000 + at), at.to_le_bytes());
         staging.update(&[Update::Put { cell: entry(&key), value: &value }]).unwrap();
@@ -85,10 +95,7 @@ fn a_purge_keeps_the_prepared_transactions_of_dead_processes() {
             for container in [&container, &store.open()] {
                 assert_prepared_is_there(&**container, 1, 500);
                 assert_prepared_is_there(&**container, 3, 500);
-                assert_eq!(
-                    container.prepared_transactions().unwrap().list_prepared("").unwrap(),
-                    [name("two")]
-                );
+                assert_eq!(names(&**container), [name("two")]);
             }
             assert_eq!(verify(&store, true), (1, Vec::new()), "{query}");
         }
@@ -115,15 +122,11 @@ fn a_stage_that_cannot_be_prepared_leaves_no_file() {
     prepare(&*store.open(), "name", 1, 0);
     let container = store.open();
     for (stage, code) in [("name", "already-exists"), ("other", "conflict")] {
-        let mut staging = container.prepared_transactions().unwrap().begin_prepared().unwrap();
-        staging
-            .update(&[Update::Write { cell: Cell::array(array(2)), offset: 0, data: &content(2) }])
-            .unwrap();
         let missing = Precondition::Present(Cell::array(array(7)));
-        assert_eq!(staging.prepare(&name(stage), &[missing]).unwrap_err().code(), code);
+        assert_eq!(begin(&*container, 2).prepare(&name(stage), &[missing]).unwrap_err().code(), code);
     }
     assert_eq!(store.data_files().len(), 1);
-    assert_eq!(container.prepared_transactions().unwrap().list_prepared("").unwrap(), [name("name")]);
+    assert_eq!(names(&*container), [name("name")]);
 }
 
 #[test]
@@ -162,8 +165,7 @@ fn a_purge_keeps_the_data_of_a_stage_until_it_is_prepared() {
     let store = Store::new("");
     litter(&store);
     let container = store.open();
-    let mut staging = container.prepared_transactions().unwrap().begin_prepared().unwrap();
-    staging.update(&[Update::Write { cell: Cell::array(array(1)), offset: 0, data: &content(1) }]).unwrap();
+    let staging = begin(&*container, 1);
     store.purge();
     staging.prepare(&name("late"), &[]).unwrap();
     store.purge();

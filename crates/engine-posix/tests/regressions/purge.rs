@@ -12,7 +12,7 @@ use std::{
 
 use isotach_engine_posix::simulation::Random;
 use isotach_object::{
-    ArrayRead, Cell, Container, Error, Label, ObjectClass, ObjectId, ObjectType, Part, Precondition,
+    Array, ArrayRead, Cell, Container, Error, Label, ObjectClass, ObjectId, ObjectType, Part, Precondition,
     Transaction, Update, extents_of,
 };
 
@@ -54,15 +54,11 @@ fn assert_round(container: &dyn Container, count: u64, round: u64) {
 
 /// The round whose bytes an array has.
 fn round_of(container: &dyn Container, number: u64) -> u64 {
-    let mut buffer = vec![0; SIZE + 1];
-    let mut reads =
-        [ArrayRead { cell: Cell::array(array(number)), offset: 0, buffer: &mut buffer, filled: 0 }];
-    container.read_many(&mut reads).unwrap();
-    assert_eq!(reads[0].filled, SIZE, "array {number}");
-    let round = u64::from_le_bytes(buffer[..8].try_into().unwrap());
-    assert!(buffer[..SIZE] == content(number, round), "array {number} in round {round}");
-    let shared = container.lent_reads().unwrap().lend(Cell::array(array(number)), 0, u64::MAX).unwrap();
-    assert_eq!(shared.len(), SIZE, "array {number}");
+    let of = Array::new(container, array(number)).unwrap();
+    let bytes = of.read(0, SIZE + 1).unwrap();
+    let round = u64::from_le_bytes(bytes[..8].try_into().unwrap());
+    assert!(bytes == content(number, round), "array {number} in round {round}");
+    assert_eq!(of.lend(0, u64::MAX).unwrap().len(), SIZE, "array {number}");
     round
 }
 
@@ -102,7 +98,7 @@ fn a_purge_frees_what_a_dry_one_reports_and_keeps_the_rest() {
     let store = Store::new("");
     fill(&store, 0..20, 10);
     let reader = store.open();
-    let lent = reader.lent_reads().unwrap().lend(Cell::array(array(3)), 0, u64::MAX).unwrap();
+    let lent = Array::new(&*reader, array(3)).unwrap().lend(0, u64::MAX).unwrap();
     let before = du(&store.path());
     let reported = store.maintenance().purge(&store.label, false).unwrap();
     assert_eq!(store.files("floor."), Vec::<std::path::PathBuf>::new(), "telling changes nothing");
@@ -137,14 +133,13 @@ fn a_purge_moves_values_records_and_holes_unchanged() {
     let value = vec![3; 50_000];
     entries(&*container).put(b"gone", &vec![1; 300_000]).unwrap();
     entries(&*container).put(b"large", &value).unwrap();
-    container
-        .update(&[
-            Update::Write { cell: record, offset: 10, data: &[5; 200_000] },
-            Update::Punch { cell: record, offset: 1_000, length: 100_000 },
-            Update::Write { cell: Cell::array(array(1)), offset: 0, data: b"" },
-            Update::SetSize { cell: Cell::array(array(2)), size: 77 },
-        ])
-        .unwrap();
+    let updates = [
+        Update::Write { cell: record, offset: 10, data: &[5; 200_000] },
+        Update::Punch { cell: record, offset: 1_000, length: 100_000 },
+        Update::Write { cell: Cell::array(array(1)), offset: 0, data: b"" },
+        Update::SetSize { cell: Cell::array(array(2)), size: 77 },
+    ];
+    container.update(&updates).unwrap();
     entries(&*container).remove(b"gone").unwrap();
     container.flush().unwrap();
     let epoch = container.epoch().unwrap();
@@ -319,7 +314,7 @@ fn an_old_run_that_appears_after_a_purge_is_invalid() {
     let store = Store::holding("?checkpoint=1024", 50);
     write(&*store.open(), 0..5, 0);
     write(&*store.open(), 0..5, 1);
-    put_frames(&*store.open(), 50..60);
+    store.put_frames(50..60);
     // A merger that began earlier may still name such a run: sound, and wider than the manifest's.
     let runs = store.files("run.");
     let old: Vec<_> = runs.iter().map(|run| (run.clone(), fs::read(run).unwrap())).collect();
@@ -330,11 +325,11 @@ fn an_old_run_that_appears_after_a_purge_is_invalid() {
     assert_holds(&*reader, 0..60, "beside old runs");
     assert_round(&*reader, 5, 1);
     put_frames(&*reader, 60..200);
-    assert_holds(&*store.open(), 0..200, "after more merges");
+    store.assert_holds(0..200, "after more merges");
     assert_round(&*store.open(), 5, 1);
     store.purge();
     assert!(store.files("run.").iter().all(|run| !runs.contains(run)), "the next purge cleans");
-    assert_holds(&*store.open(), 0..200, "after the next purge");
+    store.assert_holds(0..200, "after the next purge");
 }
 
 #[test]
@@ -357,7 +352,7 @@ fn a_lost_or_damaged_purge_run_is_damage_and_not_an_older_state() {
         assert_eq!(store.quarantine(&found.findings).moved, Vec::<String>::new());
     }
     fs::write(run, good).unwrap();
-    assert_holds(&*store.open(), 0..50, "mended");
+    store.assert_holds(0..50, "mended");
 }
 
 #[test]
@@ -374,7 +369,6 @@ fn a_purge_keeps_the_file_of_a_damaged_array() {
     let container = store.open();
     assert_round(&*container, 3, 1);
     assert_eq!(round_of(&*container, 3), 0);
-    let mut buffer = vec![0; SIZE];
-    let mut reads = [ArrayRead { cell: Cell::array(array(4)), offset: 0, buffer: &mut buffer, filled: 0 }];
-    assert_eq!(container.read_many(&mut reads).unwrap_err().code(), "corrupt");
+    let damaged = Array::new(&*container, array(4)).unwrap().read(0, SIZE);
+    assert_eq!(damaged.unwrap_err().code(), "corrupt");
 }

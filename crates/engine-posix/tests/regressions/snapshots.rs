@@ -1,6 +1,6 @@
 //! Snapshots in the files: their cost, and that checkpoints and merges keep what they need.
 
-use std::fs;
+use std::{fs, sync::Arc};
 
 use isotach_object::{Container, Epoch, Label, Snapshot};
 
@@ -8,6 +8,14 @@ use crate::{Store, assert_holds, entries, key, put_frames};
 
 fn name(number: u64) -> Label {
     format!("step-{number}").parse().unwrap()
+}
+
+fn create(container: &dyn Container, number: u64) -> Epoch {
+    container.snapshots().unwrap().create(&name(number)).unwrap()
+}
+
+fn open(container: &dyn Container, number: u64) -> Arc<dyn Container> {
+    container.snapshots().unwrap().open(&name(number)).unwrap()
 }
 
 fn assert_no_run_spans(store: &Store, snapshots: &[Snapshot]) {
@@ -36,7 +44,7 @@ fn a_snapshot_costs_one_frame() {
     let log = store.log();
     let size = || fs::metadata(&log).unwrap().len();
     let (before, files) = (size(), store.files(""));
-    let epoch = container.snapshots().unwrap().create(&name(1)).unwrap();
+    let epoch = create(&*container, 1);
     container.flush().unwrap();
     // A header and a trailer. The name must be absent, and is put with an empty value.
     let frame = 48 + (24 + 6) + (24 + 6 + 4) + 8;
@@ -54,23 +62,21 @@ fn checkpoints_and_merges_never_lose_a_snapshot() {
     let container = store.open();
     for number in 0..SNAPSHOTS {
         put_frames(&*container, number * BETWEEN..(number + 1) * BETWEEN);
-        container.snapshots().unwrap().create(&name(number)).unwrap();
+        create(&*container, number);
     }
     let snapshots = container.snapshots().unwrap().list().unwrap();
     let last = snapshots.last().unwrap().epoch.0;
     go_on_past(&store, &*container, last + 1);
     assert_no_run_spans(&store, &snapshots);
     let ends: Vec<u64> = store.spans().iter().map(|span| span.end).collect();
-    assert!(
-        snapshots.iter().all(|snapshot| ends.contains(&snapshot.epoch.0)),
-        "a run ends at each: {ends:?}"
-    );
+    let is_end = |snapshot: &Snapshot| ends.contains(&snapshot.epoch.0);
+    assert!(snapshots.iter().all(is_end), "a run ends at each: {ends:?}");
     for number in 0..SNAPSHOTS {
-        let past = store.open().snapshots().unwrap().open(&name(number)).unwrap();
+        let past = open(&*store.open(), number);
         assert_holds(&*past, 0..(number + 1) * BETWEEN, &name(number).to_string());
     }
     // The past comes from the runs alone, without the log.
-    let past = container.snapshots().unwrap().open(&name(3)).unwrap();
+    let past = open(&*container, 3);
     assert_eq!(past.epoch().unwrap(), snapshots[3].epoch);
 }
 
@@ -80,18 +86,18 @@ fn runs_merge_over_destroyed_snapshots_and_open_ones_stay_readable() {
     let container = store.open();
     for number in 0..12 {
         put_frames(&*container, number * 5..(number + 1) * 5);
-        container.snapshots().unwrap().create(&name(number)).unwrap();
+        create(&*container, number);
     }
     let end = container.epoch().unwrap().0;
     go_on_past(&store, &*container, end);
     let before = store.spans().len();
     assert!(before >= 12, "{before} runs");
-    let open = container.snapshots().unwrap().open(&name(2)).unwrap();
-    let lazy = container.snapshots().unwrap().open(&name(3)).unwrap();
-    assert_holds(&*open, 0..15, "before");
-    (0..12)
-        .filter(|number| *number != 6)
-        .for_each(|number| container.snapshots().unwrap().destroy(&name(number)).unwrap());
+    let kept = open(&*container, 2);
+    let lazy = open(&*container, 3);
+    assert_holds(&*kept, 0..15, "before");
+    for number in (0..12).filter(|number| *number != 6) {
+        container.snapshots().unwrap().destroy(&name(number)).unwrap();
+    }
     // Small runs wait for others of their size.
     for round in 0_u64.. {
         put_frames(&*container, 60..80);
@@ -104,14 +110,10 @@ fn runs_merge_over_destroyed_snapshots_and_open_ones_stay_readable() {
     }
     container.flush().unwrap();
     assert_no_run_spans(&store, &container.snapshots().unwrap().list().unwrap());
-    assert_holds(
-        &*store.open().snapshots().unwrap().open(&name(6)).unwrap(),
-        0..35,
-        "of the one that is left",
-    );
-    assert_holds(&*open, 0..15, "of one that was read before it was destroyed");
+    assert_holds(&*open(&*store.open(), 6), 0..35, "of the one that is left");
+    assert_holds(&*kept, 0..15, "of one that was read before it was destroyed");
     assert_holds(&*lazy, 0..20, "of one that was only open");
-    assert_holds(&*store.open(), 0..60, "of the present");
+    store.assert_holds(0..60, "of the present");
 }
 
 #[test]
@@ -132,8 +134,8 @@ fn every_epoch_of_the_log_can_be_opened_and_shows_whole_frames() {
             }
         }
         assert_holds(&*container.snapshots().unwrap().open_at(Epoch(0)).unwrap(), 0..0, "before everything");
-        let message =
-            container.snapshots().unwrap().open_at(Epoch(epochs[20].0 + 1)).unwrap_err().to_string();
+        let later = container.snapshots().unwrap().open_at(Epoch(epochs[20].0 + 1));
+        let message = later.unwrap_err().to_string();
         assert!(message.contains(&format!("kept are 0 to {}", epochs[20])), "{message}");
     }
 }
@@ -143,11 +145,11 @@ fn a_destroyed_container_has_no_snapshots() {
     let store = Store::new("");
     let container = store.open();
     put_frames(&*container, 0..3);
-    container.snapshots().unwrap().create(&name(1)).unwrap();
-    let open = container.snapshots().unwrap().open(&name(1)).unwrap();
+    create(&*container, 1);
+    let kept = open(&*container, 1);
     store.replace();
     assert_eq!(container.snapshots().unwrap().open(&name(1)).unwrap_err().code(), "not-found");
     assert_eq!(container.snapshots().unwrap().create(&name(2)).unwrap_err().code(), "not-found");
     assert!(store.open().snapshots().unwrap().list().unwrap().is_empty());
-    assert_eq!(entries(&*open).get(&key(0)).unwrap().unwrap(), 0_u64.to_le_bytes(), "its log is still open");
+    assert_eq!(entries(&*kept).get(&key(0)).unwrap().unwrap(), 0_u64.to_le_bytes(), "its log is still open");
 }

@@ -23,7 +23,7 @@ fn commit_many(container: &dyn Container, preconditions: &[Precondition<'_>]) ->
 fn with_segments() -> (Store, std::sync::Arc<dyn Container>) {
     let store = Store::new("");
     let reader = store.open();
-    put_frames(&*store.open(), 0..10);
+    store.put_frames(0..10);
     assert_eq!(entries(&*reader).get(&key(3)).unwrap().unwrap(), 3_u64.to_le_bytes());
     commit_many(&*store.open(), &[]).unwrap();
     assert!(fs::metadata(&store.files("log.")[0]).unwrap().len() < 8 << 20);

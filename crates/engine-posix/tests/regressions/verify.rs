@@ -14,7 +14,7 @@ use isotach_object::{
     Update, Verified,
 };
 
-use crate::{ALL, QUICK, Store, array, assert_holds, change, entries, entry, key, object, put, put_frames};
+use crate::{ALL, QUICK, Store, array, change, entries, entry, key, object, put, put_frames};
 
 impl Store {
     /// The only finding.
@@ -43,8 +43,7 @@ fn do_at_random(container: &dyn Container, steps: u64, mut random: impl FnMut(u6
         let name: &[u8] = names[random(3) as usize];
         let entry = entry(name);
         let array = Cell::array(object(ObjectType::Array));
-        let (record, single) =
-            (Cell::general(general, name, b"record"), Cell::general(general, name, b"single"));
+        let [record, single] = [b"record", b"single"].map(|akey| Cell::general(general, name, akey));
         let bytes = [array, record, single][random(3) as usize];
         let offset = random(200_000);
         let update = match random(12) {
@@ -55,9 +54,7 @@ fn do_at_random(container: &dyn Container, steps: u64, mut random: impl FnMut(u6
             5 => Update::SetSize { cell: bytes, size: offset },
             6 => Update::Punch { cell: bytes, offset, length: 70_000 },
             7 => Update::RemoveDkey { object: general, dkey: name },
-            8 => Update::Destroy {
-                object: [object(ObjectType::KeyValue), general, array.object][random(3) as usize],
-            },
+            8 => Update::Destroy { object: [entry.object, general, array.object][random(3) as usize] },
             _ => Update::Write { cell: bytes, offset, data: &long[..random(20_000) as usize] },
         };
         let preconditions = match random(4) {
@@ -123,12 +120,10 @@ fn any_flipped_bit_of_any_file_is_found() {
             fs::write(&file, &bad).unwrap();
             let found = store.verify(ALL).findings;
             let name = file.display().to_string();
-            let in_name =
-                |finding: &Finding| name.starts_with(finding.place.split(" is not ").next().unwrap());
-            assert!(
-                found.iter().any(|finding| finding.place == name || in_name(finding)),
-                "bit {bit} of {name}: {found:?}"
-            );
+            let is_of_file = |finding: &Finding| {
+                finding.place == name || name.starts_with(finding.place.split(" is not ").next().unwrap())
+            };
+            assert!(found.iter().any(is_of_file), "bit {bit} of {name}: {found:?}");
             flipped += 1;
         }
         fs::write(&file, &good).unwrap();
@@ -174,10 +169,8 @@ fn damaged_bytes_are_reported_with_file_position_and_cell() {
     assert_eq!(cut, [kv, arrays[2]], "{without:?}");
     fs::remove_file(&data).unwrap();
     let found = store.verify(QUICK).findings;
-    assert!(
-        found.len() == 4 && found.iter().all(|finding| finding.what == "a data file is missing"),
-        "{found:?}"
-    );
+    assert_eq!(found.len(), 4, "{found:?}");
+    assert!(found.iter().all(|finding| finding.what == "a data file is missing"), "{found:?}");
 }
 
 #[test]
@@ -206,7 +199,7 @@ fn bytes_of_snapshots_are_verified_too() {
 #[test]
 fn each_damaged_frame_is_reported_and_the_scan_continues() {
     let store = Store::new("?checkpoint=1099511627776");
-    put_frames(&*store.open(), 0..20);
+    store.put_frames(0..20);
     let log = store.files("log.").remove(0);
     let length = fs::metadata(&log).unwrap().len();
     // The log begins with its header and a recovery frame, both 64 bytes long.
@@ -229,7 +222,7 @@ fn garbage_and_torn_appends_are_no_damage() {
         let torn = bytes[64..100].to_vec();
         bytes.extend(torn);
     });
-    put_frames(&*store.open(), 3..5);
+    store.put_frames(3..5);
     change(&log, |bytes| bytes.extend(b"garbage that is no frame ".repeat(20)));
     let verified = store.verify(ALL);
     assert!(verified.is_sound(), "{verified:?}");
@@ -270,9 +263,8 @@ fn forge(run: &Path, value: u64, other: u64) {
     change(run, |bytes| {
         let at = bytes.windows(8).position(|window| window == value.to_le_bytes()).unwrap();
         bytes[at..at + 8].copy_from_slice(&other.to_le_bytes());
-        let number =
-            |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
-        let (index, length) = (number(bytes, 48), number(bytes, 56));
+        let [index, length] =
+            [48, 56].map(|at| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize);
         assert!(index < 9000, "one block");
         let last = u32::from_le_bytes(bytes[index..index + 4].try_into().unwrap()) as usize;
         let sum = crc(&bytes[96..index]);
@@ -287,10 +279,10 @@ fn forge(run: &Path, value: u64, other: u64) {
 #[test]
 fn a_run_that_contradicts_the_log_is_found_and_quarantined() {
     let store = Store::in_memory("?checkpoint=1024");
-    put_frames(&*store.open(), 0..40);
+    store.put_frames(0..40);
     let run = store.files("run.").remove(0);
     forge(&run, 7, 1 << 40);
-    assert_ne!(entries(&*store.open()).get(&key(7)).unwrap(), Some(7u64.to_le_bytes().to_vec()));
+    assert_ne!(store.get(7), Some(7u64.to_le_bytes().to_vec()));
     let finding = store.only_finding();
     assert_eq!((finding.part, &*finding.place), (Part::Derived, &*run.display().to_string()));
     assert_eq!(finding.cell.as_ref().unwrap().dkey, key(7));
@@ -298,23 +290,21 @@ fn a_run_that_contradicts_the_log_is_found_and_quarantined() {
 
     let quarantined = store.maintenance().quarantine(&store.label, &[finding], "found by a test").unwrap();
     assert_eq!(quarantined.moved, [run.file_name().unwrap().to_str().unwrap()]);
-    assert_eq!(
-        fs::read_to_string(Path::new(&quarantined.place).join("note.txt")).unwrap(),
-        "found by a test"
-    );
-    assert!(!run.exists() && Path::new(&quarantined.place).join(&quarantined.moved[0]).exists());
+    let place = Path::new(&quarantined.place);
+    assert_eq!(fs::read_to_string(place.join("note.txt")).unwrap(), "found by a test");
+    assert!(!run.exists() && place.join(&quarantined.moved[0]).exists());
     assert!(store.verify(ALL).is_sound());
-    assert_holds(&*store.open(), 0..40, "replayed from the log");
+    store.assert_holds(0..40, "replayed from the log");
 }
 
 #[test]
 fn a_damaged_run_over_damaged_log_is_not_quarantined() {
     let store = Store::in_memory("?checkpoint=1024");
-    put_frames(&*store.open(), 0..100);
+    store.put_frames(0..100);
     let (run, log) = (store.files("run.").remove(0), store.files("log.").remove(0));
     change(&log, |bytes| bytes[100] ^= 1);
     assert_eq!(store.only_finding().part, Part::History);
-    assert_holds(&*store.open(), 0..100, "from the runs");
+    store.assert_holds(0..100, "from the runs");
     let index = fs::read(&run).unwrap()[48..56].try_into().map(u64::from_le_bytes).unwrap() as usize;
     change(&run, |bytes| bytes[index - 1] ^= 1);
     let findings = store.verify(ALL).findings;
@@ -327,7 +317,7 @@ fn a_damaged_run_over_damaged_log_is_not_quarantined() {
 #[test]
 fn a_longer_run_proves_that_the_log_lost_its_end() {
     let store = Store::in_memory("?checkpoint=1024");
-    put_frames(&*store.open(), 0..40);
+    store.put_frames(0..40);
     change(&store.files("log.").remove(0), |bytes| bytes.truncate(500));
     let findings = store.verify(ALL).findings;
     assert!(findings[1].what.contains("bytes, which this run contains"), "{findings:?}");
@@ -416,12 +406,7 @@ fn bytes_of_writers_that_end_meanwhile_are_not_reported_as_unnamed() {
                 reported.extend(store.verify(QUICK).unnamed);
             }
             stop.store(true, Ordering::Relaxed);
-            assert!(
-                reported.is_empty(),
-                "purging: {purging}: {}, such as {:?}",
-                reported.len(),
-                reported.first()
-            );
+            assert!(reported.is_empty(), "purging: {purging}: {reported:?}");
         });
     }
 }
@@ -477,7 +462,7 @@ fn a_damaged_list_in_a_purge_manifest_is_replaced_by_the_next_purge() {
     purge(&store);
     change(&store.files("floor.").remove(0), |bytes| bytes[70] ^= 1);
     assert_eq!(store.only_finding().part, Part::Derived);
-    assert_eq!(entries(&*store.open()).get(&key(5)).unwrap().unwrap(), [5; 20_000]);
+    assert_eq!(store.get(5).unwrap(), [5; 20_000]);
     purge(&store);
     assert!(store.verify(ALL).is_sound());
 }

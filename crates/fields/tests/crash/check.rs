@@ -7,7 +7,7 @@ use isotach_fields::{FieldStore, ListOptions};
 
 use crate::{
     history::{Fields, History, Shown},
-    workload::{dataset, field, open, verify_sound},
+    workload::{dataset, field, open, opened, verify_sound},
 };
 
 /// Prints the case, if the thread panics while this value lives.
@@ -95,7 +95,7 @@ fn write_on(
     round: u8,
     loss: Loss,
 ) -> SimulatedDisk {
-    let store = open(disk, history.places, FieldStore::open).unwrap();
+    let store = opened(disk, history.places);
     for number in [0, 9] {
         let dataset = dataset(number);
         let (key, bytes) = (field(&dataset, 99), Arc::from([round + 1; 700]));
@@ -104,10 +104,7 @@ fn write_on(
     }
     store.flush().unwrap();
     let disk = disk.after_crash(disk.changes(), loss);
-    let again = shown(&open(&disk, history.places, FieldStore::open).unwrap());
-    assert!(
-        again == *expected,
-        "something else is there after writing on and another power failure, {loss:?}"
-    );
+    let again = shown(&opened(&disk, history.places));
+    assert!(again == *expected, "changed after writing on and another power failure, {loss:?}");
     disk
 }

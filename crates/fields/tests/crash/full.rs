@@ -3,13 +3,13 @@
 use isotach_engine_posix::simulation::SimulatedDisk;
 use isotach_fields::FieldStore;
 
-use crate::workload::{Places, dataset, field, open, verify_sound};
+use crate::workload::{Places, dataset, field, open, opened, verify_sound};
 
 const LONG: usize = 40_000;
 
 /// Archives fields of a dataset, by a handle of their own.
 fn archive(disk: &SimulatedDisk, places: Places, of: u64, numbers: std::ops::Range<u64>, length: usize) {
-    let store = open(disk, places, FieldStore::open).unwrap();
+    let store = opened(disk, places);
     numbers.for_each(|number| {
         store.archive(&field(&dataset(of), number), &vec![number as u8; length]).unwrap();
     });
@@ -33,25 +33,25 @@ fn the_space_that_a_purge_frees_in_one_dataset_of_a_full_device_serves_the_other
     for places in [Places::Together, Places::Apart] {
         let disk = full(places);
         let alone = disk.copy();
-        let store = open(&alone, places, FieldStore::open).unwrap();
+        let store = opened(&alone, places);
         let answer = store.purge(&dataset(0).parse().unwrap(), true).unwrap();
         assert_eq!(answer.unusable.len(), 1, "{places:?}: {answer:?}");
         assert_eq!(answer.unusable[0].code(), "no-space", "{places:?}: {answer:?}");
 
-        let store = open(&disk, places, FieldStore::open).unwrap();
+        let store = opened(&disk, places);
         let answer = store.purge(&"".parse().unwrap(), true).unwrap();
         assert!(answer.unusable.is_empty(), "{places:?}: {answer:?}");
         let freed: u64 = answer.found.iter().map(|dataset| dataset.freed).sum();
         assert!(freed > 500_000, "{places:?}: {answer:?}");
         drop(store);
         for (of, replaced) in [(0, 6), (1, 10)] {
-            let store = open(&disk, places, FieldStore::open).unwrap();
+            let store = opened(&disk, places);
             let counts = store.stats(&dataset(of).parse().unwrap()).unwrap().found[0].counts;
             assert_eq!((counts.fields, counts.replaced_fields), (10, 0), "{places:?}");
             assert_eq!(counts.bytes, replaced * 100 + (10 - replaced) * LONG as u64, "{places:?}");
             archive(&disk, places, of, 0..3, LONG);
         }
-        verify_sound(&open(&disk, places, FieldStore::open).unwrap(), &format!("{places:?}"));
+        verify_sound(&opened(&disk, places), &format!("{places:?}"));
     }
 }
 
@@ -67,7 +67,7 @@ fn a_purge_needs_no_more_space_than_300_bytes_a_field_and_what_is_copied() {
         let (copied, index) = (FIELDS / 2 * SHORT as u64, 300 * (FIELDS + FIELDS / 2));
         // Plus the frames that remove the fields, and the ends of files.
         disk.set_free(Some(index + copied + (128 << 10)));
-        let store = open(&disk, places, FieldStore::open).unwrap();
+        let store = opened(&disk, places);
         let answer = store.purge(&"".parse().unwrap(), true).unwrap();
         assert!(answer.unusable.is_empty(), "{places:?}: {answer:?}");
         assert_eq!(answer.found[0].replaced_fields, FIELDS / 2, "{places:?}");

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use isotach_engine_posix::simulation::SimulatedDisk;
 use isotach_fields::{FieldStore, Result};
 
-use crate::workload::{Places, dataset, field, open, verify_sound};
+use crate::workload::{Places, dataset, field, open, opened, verify_sound};
 
 /// The bytes of a field.
 const LENGTH: usize = 3000;
@@ -26,7 +26,7 @@ fn write(store: &FieldStore, number: u64, byte: u8) -> Result<()> {
 
 /// Replaces the fields one after the other until the device is full. Returns what was flushed.
 fn fill(disk: &SimulatedDisk, places: Places, mut flushed: Flushed) -> (Flushed, u64) {
-    let store = open(disk, places, FieldStore::open).unwrap();
+    let store = opened(disk, places);
     for (byte, number) in (1..).flat_map(|byte| (0..6).map(move |number| (byte, number))) {
         if let Err(error) = write(&store, number, byte) {
             assert!(["no-space", "lost"].contains(&error.code()), "{error}");
@@ -60,13 +60,13 @@ fn a_device_that_is_full_at_any_point_is_purged_and_takes_fields_again() {
             disk.set_free(Some(free));
             let case = format!("{places:?}, {free} bytes free at first");
             let (flushed, failed) = fill(&disk, places, (0..6).map(|number| (number, 0)).collect());
-            let store = open(&disk, places, FieldStore::open).unwrap();
+            let store = opened(&disk, places);
             check(&store, &flushed, failed, &case);
             let answer = store.purge(&"".parse().unwrap(), true).unwrap();
             assert!(answer.unusable.is_empty(), "{case}: {answer:?}");
             check(&store, &flushed, failed, &case);
             drop(store);
-            let store = open(&disk, places, FieldStore::open).unwrap();
+            let store = opened(&disk, places);
             if flushed.values().any(|byte| *byte > 0) {
                 write(&store, failed, 200).unwrap_or_else(|error| panic!("{case}: {error}"));
             }

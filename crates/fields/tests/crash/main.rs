@@ -17,12 +17,8 @@ mod history;
 mod wipes;
 mod workload;
 
-use std::{
-    env,
-    time::{SystemTime, UNIX_EPOCH},
-};
-
 use isotach_engine_posix::simulation::{Loss, Random};
+use isotach_needs::{number, seed};
 
 use self::{
     check::check,
@@ -37,13 +33,8 @@ const SEQUENCES: u64 = 500;
 /// From this number of losses on, all losses are tried after every change.
 const ALL_FROM: u64 = 10_000;
 
-fn number(name: &str) -> Option<u64> {
-    env::var(name).ok().map(|text| text.parse().unwrap())
-}
-
 fn history(places: Places) -> History {
-    let clock = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
-    let seed = number("ISOTACH_SEED").unwrap_or_else(clock);
+    let seed = seed();
     println!("ISOTACH_SEED={seed}");
     record(seed, places, OPERATIONS)
 }

@@ -4,7 +4,7 @@
 use isotach_engine_posix::simulation::{Loss, SimulatedDisk};
 use isotach_fields::{FieldStore, ListOptions};
 
-use crate::workload::{Places, dataset, field, open, verify_sound};
+use crate::workload::{Places, dataset, field, open, opened, verify_sound};
 
 /// A multiple of the alignment of extents, so that there is no space between them.
 const LONG: usize = 20_032;
@@ -23,16 +23,13 @@ fn wiped(places: Places) -> (SimulatedDisk, usize) {
     (0..FIELDS).for_each(|number| store.archive(&field(&dataset(0), number), &[7; LONG]).unwrap());
     store.flush().unwrap();
     let begun = disk.changes();
-    open(&disk, places, FieldStore::open)
-        .unwrap()
-        .wipe(&format!("{},type=fc", dataset(0)).parse().unwrap(), true)
-        .unwrap();
+    opened(&disk, places).wipe(&format!("{},type=fc", dataset(0)).parse().unwrap(), true).unwrap();
     (disk, begun)
 }
 
 /// Writes, repairs and purges after the power failed.
 fn check(disk: &SimulatedDisk, places: Places, case: &str) {
-    let store = open(disk, places, FieldStore::open).unwrap();
+    let store = opened(disk, places);
     let left = count(&store, "type=fc");
     assert!([0, FIELDS / 2].contains(&left), "{case}: {left} fields of the wiped collocation");
     store.archive(&field(&dataset(0), 20), &[8; LONG]).unwrap();
@@ -44,7 +41,7 @@ fn check(disk: &SimulatedDisk, places: Places, case: &str) {
     assert_eq!(fields, FIELDS / 2 + left + 1, "{case}");
     drop(store);
     // Nothing is held by writers any more, so a purge leaves the bytes of fields only.
-    let answer = open(disk, places, FieldStore::open).unwrap().purge(&"".parse().unwrap(), true).unwrap();
+    let answer = opened(disk, places).purge(&"".parse().unwrap(), true).unwrap();
     assert!(answer.unusable.is_empty(), "{case}: {answer:?}");
     let data = disk.files().into_iter().filter(|(path, _)| path.to_string_lossy().contains("/data/"));
     let bytes: u64 = data.map(|(_, length)| length).sum();

@@ -37,6 +37,11 @@ pub(crate) fn open(
     how(&config, &Registry::new().with(disk.engine()))
 }
 
+/// Another handle on the store of the workload.
+pub(crate) fn opened(disk: &SimulatedDisk, places: Places) -> FieldStore {
+    open(disk, places, FieldStore::open).unwrap()
+}
+
 /// Verifies everything with the bytes of each field. Nothing may be damaged.
 pub(crate) fn verify_sound(store: &FieldStore, case: &str) -> VerifyReport {
     let how = VerifyOptions { data: true, threads: 1 };
@@ -68,7 +73,7 @@ struct Work {
 pub(crate) fn record(seed: u64, places: Places, operations: usize) -> History {
     let disk = SimulatedDisk::new();
     open(&disk, places, FieldStore::create).unwrap();
-    let handles = [(); 2].map(|()| open(&disk, places, FieldStore::open).unwrap());
+    let handles = [(); 2].map(|()| opened(&disk, places));
     let made = disk.changes();
     let (datasets, snapshots) = (BTreeMap::new(), BTreeMap::new());
     let history = History { seed, places, made, disk, datasets, snapshots };
@@ -172,8 +177,7 @@ impl Work {
     /// Replaces the handles by new ones without open files.
     fn open_again(&mut self) {
         (0..2).for_each(|at| self.flush(at));
-        self.handles =
-            [(); 2].map(|()| open(&self.history.disk, self.history.places, FieldStore::open).unwrap());
+        self.handles = [(); 2].map(|()| opened(&self.history.disk, self.history.places));
     }
 
     fn wipe(&mut self, dataset: &str) {

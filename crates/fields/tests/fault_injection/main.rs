@@ -16,13 +16,9 @@ mod faults;
 mod stores;
 mod tree;
 
-use std::{
-    env,
-    time::{SystemTime, UNIX_EPOCH},
-};
-
 use isotach_engine_posix::simulation::Random;
 use isotach_mars::Key;
+use isotach_needs::{number, seed};
 
 use self::{
     faults::Fault,
@@ -74,10 +70,8 @@ impl Trial {
         let is_right = before.wrong.is_empty() && before.older.is_empty() && before.absent.is_empty();
         assert!(is_right, "{what}: {before:?}");
         let reported = self.store.repair();
-        assert!(
-            !reported.is_empty() || before.reported.is_empty(),
-            "{what}: verify finds nothing, and {before:?}"
-        );
+        let is_found = !reported.is_empty() || before.reported.is_empty();
+        assert!(is_found, "{what}: verify finds nothing, and {before:?}");
         sum.faults += 1;
         sum.right += before.right;
         sum.reported += before.reported.len() as u64;
@@ -99,16 +93,12 @@ impl Trial {
         let after = self.store.ask(&self.expected);
         assert!(after.wrong.is_empty(), "{what}: after the repair {after:?}");
         for key in &after.reported {
-            assert!(
-                reported.is_left(key, &self.store),
-                "{what}: {key} cannot be read, and nothing is left: {reported:?}"
-            );
+            let is_left = reported.is_left(key, &self.store);
+            assert!(is_left, "{what}: {key} cannot be read, and nothing is left: {reported:?}");
         }
         for key in after.absent.iter().chain(&after.older) {
-            assert!(
-                reported.is_of(key, &self.store),
-                "{what}: {key} is not as it was, and was not reported: {reported:?}"
-            );
+            let is_reported = reported.is_of(key, &self.store);
+            assert!(is_reported, "{what}: {key} is not as it was, and was not reported: {reported:?}");
         }
     }
 
@@ -137,17 +127,13 @@ impl Trial {
 }
 
 fn try_all(is_apart: bool) {
-    let number = |name: &str| env::var(name).ok().map(|text| text.parse().unwrap());
-    let clock = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
-    let seed: u64 = number("ISOTACH_SEED").unwrap_or_else(clock);
-    let cuts = number("ISOTACH_SEQUENCES").unwrap_or(CUTS);
+    let (seed, cuts) = (seed(), number("ISOTACH_SEQUENCES").unwrap_or(CUTS));
     println!("ISOTACH_SEED={seed}");
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let trial = Trial::new(Store::new(&folder.path().join("trial"), is_apart));
     let mut random = Random(seed);
-    for (fault, times) in
-        [(Fault::Cut, cuts), (Fault::Other, cuts / 4), (Fault::Cuts, cuts / 4), (Fault::Several, cuts / 4)]
-    {
+    for fault in [Fault::Cut, Fault::Other, Fault::Cuts, Fault::Several] {
+        let times = if fault == Fault::Cut { cuts } else { cuts / 4 };
         let mut sum = Sum::default();
         for at in 0..times {
             trial.inject(fault, &mut random, &format!("ISOTACH_SEED={seed}, {fault:?} {at}"), &mut sum);

@@ -8,12 +8,11 @@ use std::{
 
 use isotach_fields::{Error, ListOptions, crc32c};
 
-use crate::layouts::{Layout, archive, bytes_of, field, request, request_like};
+use crate::layouts::{Layout, archive, bytes_of, everywhere, field, named, request, request_like};
 
 #[test]
 fn adopted_parts_of_a_file_are_read_from_it_and_outlive_a_wipe() {
-    for layout in Layout::all() {
-        let store = layout.store();
+    for (layout, store) in everywhere(Layout::store) {
         let file = layout.folder.path().join("old data.grib");
         fs::write(&file, b"padGRIB-oneGRIB-two").unwrap();
         store.adopt(&field("0", "t"), &file, 3, 8, None).unwrap();
@@ -21,7 +20,7 @@ fn adopted_parts_of_a_file_are_read_from_it_and_outlive_a_wipe() {
         store.archive(&field("12", "t"), b"own").unwrap();
         store.flush().unwrap();
         let steps = request_like(&field("0", "t"), "step=0/6/12");
-        assert_eq!(bytes_of(&store, &steps), [&b"GRIB-one"[..], b"GRIB-two", b"own"], "{}", layout.name);
+        assert_eq!(bytes_of(&store, &steps), [&b"GRIB-one"[..], b"GRIB-two", b"own"]);
         assert_eq!(&*store.retrieve_shared(&field("0", "t")).unwrap().unwrap(), b"GRIB-one");
         let stats = store.stats(&request("class=od")).unwrap().found[0].counts;
         assert_eq!((stats.fields, stats.adopted_fields, stats.adopted_bytes), (3, 2, 16));
@@ -29,7 +28,7 @@ fn adopted_parts_of_a_file_are_read_from_it_and_outlive_a_wipe() {
         let report = store.wipe(&request("class=od"), true).unwrap();
         assert_eq!(report.counts().adopted_fields, 2);
         assert!(bytes_of(&store, &steps).is_empty());
-        assert_eq!(fs::read(&file).unwrap(), b"padGRIB-oneGRIB-two", "{}", layout.name);
+        assert_eq!(fs::read(&file).unwrap(), b"padGRIB-oneGRIB-two");
     }
 }
 
@@ -101,7 +100,7 @@ fn an_adopted_field_replaces_and_is_replaced_like_any_other() {
 
 #[test]
 fn a_damaged_field_is_an_error_in_its_place_and_the_others_come_all_the_same() {
-    for layout in [Layout::memory(), Layout::far()] {
+    for layout in named([Layout::memory(), Layout::far()]) {
         let store = layout.store();
         let path = layout.folder.path().join("data");
         fs::write(&path, b"adopted").unwrap();
@@ -111,7 +110,7 @@ fn a_damaged_field_is_an_error_in_its_place_and_the_others_come_all_the_same() {
         let found: Vec<_> = retrieval
             .map(|field| field.map(|field| field.bytes.into_vec()).map_err(|error| error.code()))
             .collect();
-        assert_eq!(found, [Ok(b"zero".to_vec()), Err("corrupt"), Ok(b"twelve".to_vec())], "{}", layout.name);
+        assert_eq!(found, [Ok(b"zero".to_vec()), Err("corrupt"), Ok(b"twelve".to_vec())]);
     }
 }
 

@@ -2,12 +2,11 @@
 
 use isotach_fields::{Action, Error};
 
-use crate::layouts::{Layout, archive, field, listed, request, with};
+use crate::layouts::{Layout, archive, everywhere, field, listed, request, with};
 
 #[test]
 fn a_lock_holds_for_every_handle_until_it_is_taken_off() {
-    for layout in Layout::all() {
-        let (store, other) = (layout.store(), layout.store());
+    for (layout, [store, other]) in everywhere(Layout::two_handles) {
         archive(&store, &[(field("0", "t"), b"0"), (with(&field("0", "t"), "class=rd"), b"rd")]);
         assert_eq!(other.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"0");
 
@@ -31,18 +30,17 @@ fn a_lock_holds_for_every_handle_until_it_is_taken_off() {
 
         store.control(&request("class=od"), false, &Action::ALL).unwrap();
         archive(&other, &[(field("6", "t"), b"6")]);
-        assert_eq!(listed(&other, "").len(), 3, "{}", layout.name);
+        assert_eq!(listed(&other, "").len(), 3);
     }
 }
 
 #[test]
 fn a_writer_at_work_flushes_what_it_has_and_then_finds_the_lock() {
-    for layout in Layout::all() {
-        let (writer, other) = (layout.store(), layout.store());
+    for (_layout, [writer, other]) in everywhere(Layout::two_handles) {
         writer.archive(&field("0", "t"), b"0").unwrap();
         other.control(&request("class=od"), true, &[Action::Archive]).unwrap();
         writer.flush().unwrap();
         assert_eq!(other.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"0");
-        assert_eq!(writer.archive(&field("6", "t"), b"6").unwrap_err().code(), "locked", "{}", layout.name);
+        assert_eq!(writer.archive(&field("6", "t"), b"6").unwrap_err().code(), "locked");
     }
 }

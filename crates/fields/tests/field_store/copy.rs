@@ -3,16 +3,15 @@
 use isotach_fields::{Action, Config, FieldStore};
 use isotach_object::{Anchor, KeyValue, ObjectClass, ObjectId, ObjectType};
 
-use crate::layouts::{Layout, archive, field, listed, request, with};
+use crate::layouts::{Layout, archive, everywhere, field, listed, request, with};
 
 #[test]
 fn a_copy_has_the_newest_fields_that_the_request_means() {
-    for layout in Layout::all() {
-        let (store, target) = (layout.store(), layout.target());
+    for (_layout, [store, target]) in everywhere(Layout::store_and_target) {
         archive(&store, &[(field("0", "t"), b"old"), (field("6", "t"), b"six")]);
         archive(&store, &[(field("0", "t"), b"new"), (with(&field("0", "t"), "class=rd"), b"rd")]);
         let report = store.copy_to(&target, &request("class=od")).unwrap();
-        assert_eq!((report.fields, report.bytes), (2, 6), "{}", layout.name);
+        assert_eq!((report.fields, report.bytes), (2, 6));
         assert_eq!(listed(&target, "").len(), 2);
         assert_eq!(target.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"new");
         assert_eq!(listed(&store, "").len(), 3);
@@ -21,15 +20,14 @@ fn a_copy_has_the_newest_fields_that_the_request_means() {
 
 #[test]
 fn a_move_leaves_nothing_of_what_it_took_and_all_else() {
-    for layout in Layout::all() {
-        let (store, target) = (layout.store(), layout.target());
+    for (_layout, [store, target]) in everywhere(Layout::store_and_target) {
         let analysis = with(&field("0", "t"), "type=an");
         archive(&store, &[(field("0", "t"), b"fc"), (analysis.clone(), b"an")]);
         let report = store.move_to(&target, &request("class=od,type=an")).unwrap();
         assert_eq!(report.fields, 1);
         assert_eq!(target.retrieve_one(&analysis).unwrap().unwrap(), b"an");
         assert!(store.retrieve_one(&analysis).unwrap().is_none());
-        assert_eq!(store.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"fc", "{}", layout.name);
+        assert_eq!(store.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"fc");
         archive(&store, &[(field("6", "t"), b"not locked any more")]);
     }
 }
@@ -48,13 +46,12 @@ fn a_move_that_may_not_wipe_does_not_copy() {
 
 #[test]
 fn a_field_of_another_store_can_be_indexed_without_copying_it() {
-    for layout in Layout::all() {
-        let (store, target) = (layout.store(), layout.target());
+    for (_layout, [store, target]) in everywhere(Layout::store_and_target) {
         archive(&store, &[(field("0", "t"), b"there")]);
         let location = store.locate(&field("0", "t")).unwrap().unwrap().location;
         target.index(&field("0", "t"), &location).unwrap();
         target.flush().unwrap();
-        assert_eq!(target.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"there", "{}", layout.name);
+        assert_eq!(target.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"there");
         let found = target.locate(&field("0", "t")).unwrap().unwrap().location;
         assert_eq!(found.to_string(), location.to_string());
         target.wipe(&request("class=od"), true).unwrap();
@@ -78,8 +75,7 @@ fn lock_as_a_killed_move(layout: &Layout, store: &FieldStore, mark: u8) {
 
 #[test]
 fn the_lock_of_a_killed_move_names_its_remedy_and_ends_with_the_next_move() {
-    for layout in Layout::all() {
-        let (store, target) = (layout.store(), layout.target());
+    for (layout, [store, target]) in everywhere(Layout::store_and_target) {
         let analysis = with(&field("0", "t"), "type=an");
         archive(&store, &[(field("0", "t"), b"fc"), (analysis, b"an")]);
         lock_as_a_killed_move(&layout, &store, 0x81);
@@ -93,7 +89,7 @@ fn the_lock_of_a_killed_move_names_its_remedy_and_ends_with_the_next_move() {
         lock_as_a_killed_move(&layout, &store, 0x81);
         store.control(&request("class=od"), false, &[Action::Archive]).unwrap();
         archive(&store, &[(field("12", "t"), b"twelve")]);
-        assert_eq!(listed(&store, "").len(), 3, "{}", layout.name);
+        assert_eq!(listed(&store, "").len(), 3);
 
         // Killed while it wiped, it can be told from one that still does by nobody but an operator.
         lock_as_a_killed_move(&layout, &store, 0xc1);
@@ -105,8 +101,7 @@ fn the_lock_of_a_killed_move_names_its_remedy_and_ends_with_the_next_move() {
 
 #[test]
 fn a_move_that_fails_leaves_no_lock_of_its_own_and_every_lock_of_others() {
-    for layout in Layout::all() {
-        let store = layout.store();
+    for (layout, store) in everywhere(Layout::store) {
         // A target whose schema takes none of the fields.
         let config =
             Config::single(&"memory:narrow".parse().unwrap()).with_schema("[ kind [ type [ step ]]]");
@@ -116,6 +111,6 @@ fn a_move_that_fails_leaves_no_lock_of_its_own_and_every_lock_of_others() {
         assert_eq!(store.move_to(&narrow, &request("class=od/rd")).unwrap_err().code(), "key");
         archive(&store, &[(field("6", "t"), b"not locked")]);
         let locked = store.archive(&with(&field("6", "t"), "class=rd"), b"locked").unwrap_err();
-        assert_eq!(locked.code(), "locked", "{}", layout.name);
+        assert_eq!(locked.code(), "locked");
     }
 }

@@ -1,21 +1,19 @@
 //! A handle that writes to more datasets than it keeps open.
 
-use std::sync::{Arc, Mutex};
-
 use isotach_fields::FieldStore;
 use isotach_mars::Key;
 use isotach_object::{Error as ObjectError, memory::Memory};
 
 use crate::{
-    faulty::{Script, ScriptedStore, full},
+    faulty::{Moment, Script, ScriptedStore, full},
     layouts::{field, listed, with},
 };
 
 /// A store on a scripted engine, with so many datasets of one field.
-fn with_datasets(count: usize) -> (FieldStore, Arc<Mutex<Script>>) {
+fn with_datasets(count: usize) -> (FieldStore, Script) {
     let first = ScriptedStore::single(&Memory::new(), "memory:all");
-    (0..count).for_each(|dataset| first.store.archive(&key(dataset, 0), b"first").unwrap());
-    first.store.flush().unwrap();
+    (0..count).for_each(|dataset| first.archive(&key(dataset, 0), b"first").unwrap());
+    first.flush().unwrap();
     (first.open(), first.script)
 }
 
@@ -28,7 +26,7 @@ fn a_failed_eviction_keeps_its_fields_and_fails_no_other_dataset() {
     let (store, script) = with_datasets(70);
     (0..64).for_each(|dataset| store.archive(&key(dataset, 6), b"second").unwrap());
     // The two that are evicted.
-    script.lock().unwrap().updates.extend([full(), full()]);
+    script.outcomes(Moment::Update, [full(), full()]);
     (64..70).for_each(|dataset| store.archive(&key(dataset, 6), b"second").unwrap());
     assert!(store.is_dirty());
     store.flush().unwrap();
@@ -39,7 +37,7 @@ fn a_failed_eviction_keeps_its_fields_and_fails_no_other_dataset() {
 fn the_next_flush_reports_what_an_eviction_lost() {
     let (store, script) = with_datasets(66);
     (0..64).for_each(|dataset| store.archive(&key(dataset, 6), b"second").unwrap());
-    script.lock().unwrap().updates.push_back(Some(ObjectError::Poisoned { what: "container".to_owned() }));
+    script.outcomes(Moment::Update, [Some(ObjectError::Poisoned { what: "container".to_owned() })]);
     store.archive(&key(64, 6), b"second").unwrap();
     store.archive(&key(65, 6), b"second").unwrap();
     let error = store.flush().unwrap_err();
@@ -52,12 +50,12 @@ fn the_next_flush_reports_what_an_eviction_lost() {
 #[test]
 fn a_handle_holds_a_bounded_number_of_datasets_that_cannot_be_flushed() {
     let (store, script) = with_datasets(130);
-    script.lock().unwrap().flushes.extend((0..1000).map(|_| full()));
+    script.outcomes(Moment::Flush, (0..1000).map(|_| full()));
     (0..128).for_each(|dataset| store.archive(&key(dataset, 6), b"second").unwrap());
     let refused = store.archive(&key(128, 6), b"second").unwrap_err();
     assert_eq!(refused.code(), "no-space");
     store.archive(&key(5, 12), b"of a dataset that is held").unwrap();
-    script.lock().unwrap().flushes.clear();
+    script.outcomes(Moment::Flush, []);
     store.archive(&key(128, 6), b"second").unwrap();
     store.archive(&key(129, 6), b"second").unwrap();
     store.flush().unwrap();

@@ -1,25 +1,22 @@
 //! Failures of the storage, and damage to it.
 
-use std::{
-    fs, io,
-    sync::{Arc, Mutex},
-};
+use std::{fs, io};
 
 use isotach_fields::{Action, Error, FieldStore, ListOptions, Repair, VerifyOptions};
 use isotach_mars::Key;
 use isotach_object::{Error as ObjectError, KeyValue, memory::Memory};
 
 use crate::{
-    faulty::{Script, ScriptedStore, full, no_space},
-    layouts::{Layout, archive, field, files_below, listed, request, request_like, with},
+    faulty::{Moment, ScriptedStore, full, no_space},
+    layouts::{Layout, archive, everywhere, field, files_below, listed, request, request_like, with},
 };
 
 /// A store with one field, on a scripted engine.
-fn faulty(catalogue: &str, store: &str) -> (FieldStore, FieldStore, Arc<Mutex<Script>>) {
+fn faulty(catalogue: &str, store: &str) -> (ScriptedStore, FieldStore) {
     let writer = ScriptedStore::split(&Memory::new(), catalogue, store);
+    archive(&writer, &[(field("0", "t"), b"before")]);
     let reader = writer.open();
-    archive(&writer.store, &[(field("0", "t"), b"before")]);
-    (writer.store, reader, writer.script)
+    (writer, reader)
 }
 
 fn poisoned() -> Option<ObjectError> {
@@ -28,9 +25,9 @@ fn poisoned() -> Option<ObjectError> {
 
 #[test]
 fn a_failed_archive_leaves_nothing_visible_and_the_handle_usable() {
-    let (writer, reader, script) = faulty("memory:a", "memory:a");
+    let (writer, reader) = faulty("memory:a", "memory:a");
     writer.archive(&field("6", "t"), b"six").unwrap();
-    script.lock().unwrap().updates.push_back(full());
+    writer.outcomes(Moment::Update, [full()]);
     let error = writer.archive(&field("12", "t"), b"never").unwrap_err();
     assert_eq!(error.code(), "no-space");
     assert!(error.to_string().contains("step=12"), "{error}");
@@ -43,14 +40,11 @@ fn a_failed_archive_leaves_nothing_visible_and_the_handle_usable() {
 #[test]
 fn a_failed_flush_keeps_its_fields_and_can_be_tried_again() {
     for (catalogue, store) in [("memory:a", "memory:a"), ("memory:a", "memory:b")] {
-        let (writer, reader, script) = faulty(catalogue, store);
+        let (writer, reader) = faulty(catalogue, store);
         for failing in 0..2 {
             let step = (6 * (failing + 1)).to_string();
             writer.archive(&field(&step, "t"), b"field").unwrap();
-            match failing {
-                0 => script.lock().unwrap().updates.push_back(full()),
-                _ => script.lock().unwrap().flushes.push_back(full()),
-            }
+            writer.outcomes([Moment::Update, Moment::Flush][failing], [full()]);
             assert_eq!(writer.flush().unwrap_err().code(), "no-space");
             assert!(writer.is_dirty());
             writer.archive(&field(&step, "t"), b"newer").unwrap();
@@ -63,9 +57,9 @@ fn a_failed_flush_keeps_its_fields_and_can_be_tried_again() {
 
 #[test]
 fn the_catalogue_learns_of_nothing_that_the_store_did_not_keep() {
-    let (writer, reader, script) = faulty("memory:a", "memory:b");
+    let (writer, reader) = faulty("memory:a", "memory:b");
     writer.archive(&field("6", "t"), b"six").unwrap();
-    script.lock().unwrap().flushes.push_back(full());
+    writer.outcomes(Moment::Flush, [full()]);
     assert!(writer.flush().is_err());
     // The failing flush was the store's: the catalogue's container was not written at all.
     assert_eq!(listed(&reader, "").len(), 1);
@@ -73,10 +67,10 @@ fn the_catalogue_learns_of_nothing_that_the_store_did_not_keep() {
 
 #[test]
 fn fields_lost_for_good_are_counted_and_the_handle_goes_on() {
-    let (writer, reader, script) = faulty("memory:a", "memory:a");
+    let (writer, reader) = faulty("memory:a", "memory:a");
     writer.archive(&field("6", "t"), b"six").unwrap();
     writer.archive(&field("12", "t"), b"twelve").unwrap();
-    script.lock().unwrap().updates.push_back(poisoned());
+    writer.outcomes(Moment::Update, [poisoned()]);
     match writer.flush().unwrap_err() {
         Error::Lost { fields: 2, dataset, .. } => assert!(dataset.contains("class=od"), "{dataset}"),
         error => panic!("{error:?}"),
@@ -88,13 +82,13 @@ fn fields_lost_for_good_are_counted_and_the_handle_goes_on() {
 
 #[test]
 fn a_poisoned_handle_is_replaced_when_nothing_is_lost_by_it() {
-    let (writer, reader, script) = faulty("memory:a", "memory:a");
-    script.lock().unwrap().updates.push_back(poisoned());
+    let (writer, reader) = faulty("memory:a", "memory:a");
+    writer.outcomes(Moment::Update, [poisoned()]);
     archive(&writer, &[(field("6", "t"), b"six")]);
     assert_eq!(listed(&reader, "").len(), 2);
     // A loss of a buffered field is reported.
     writer.archive(&field("12", "t"), b"twelve").unwrap();
-    script.lock().unwrap().updates.extend([poisoned(), poisoned()]);
+    writer.outcomes(Moment::Update, [poisoned(), poisoned()]);
     assert_eq!(writer.archive(&field("18", "t"), b"eighteen").unwrap_err().code(), "poisoned");
     assert_eq!(writer.flush().unwrap_err().code(), "lost");
     archive(&writer, &[(field("18", "t"), b"eighteen")]);
@@ -103,8 +97,7 @@ fn a_poisoned_handle_is_replaced_when_nothing_is_lost_by_it() {
 
 #[test]
 fn archive_refuses_a_key_too_long_for_its_entries_and_the_next_flush_succeeds() {
-    for layout in Layout::all() {
-        let store = layout.store();
+    for (_layout, store) in everywhere(Layout::store) {
         let long = "x".repeat(65_536);
         for name in ["type", "number"] {
             let key = with(&field("0", "t"), &format!("{name}={long}"));
@@ -112,7 +105,7 @@ fn archive_refuses_a_key_too_long_for_its_entries_and_the_next_flush_succeeds() 
             assert!(error.is_usage() && error.to_string().contains(&format!("value of {name}")), "{name}");
         }
         archive(&store, &[(field("0", "t"), b"zero")]);
-        assert_eq!(listed(&store, "").len(), 1, "{}", layout.name);
+        assert_eq!(listed(&store, "").len(), 1);
     }
 }
 
@@ -135,16 +128,14 @@ fn a_data_file_cut_short_is_corrupt_and_names_the_field_and_the_file() {
     for error in errors {
         let Error::Corrupt { field, place, .. } = &error else { panic!("{error:?}") };
         assert!(field.contains("step=0"), "{error}");
-        assert!(
-            place.contains(data.file_name().unwrap().to_str().unwrap()),
-            "{error} does not name {data:?}"
-        );
+        let name = data.file_name().unwrap().to_str().unwrap();
+        assert!(place.contains(name), "{error} does not name {data:?}");
     }
 }
 
 #[test]
 fn a_failed_lookup_is_an_error_and_its_fields_are_not_missing() {
-    let (writer, reader, script) = faulty("memory:a", "memory:a");
+    let (writer, reader) = faulty("memory:a", "memory:a");
     let steps = 0..600;
     for step in steps.clone() {
         writer.archive(&field(&step.to_string(), "t"), b"t").unwrap();
@@ -156,7 +147,7 @@ fn a_failed_lookup_is_an_error_and_its_fields_are_not_missing() {
     let complete = reader.inspect(&all).unwrap();
     assert_eq!(complete.map(Result::unwrap).count(), 601);
 
-    script.lock().unwrap().lookups.extend([None, full()]);
+    writer.outcomes(Moment::Look, [None, full()]);
     let mut inspection = reader.inspect(&all).unwrap();
     let (found, failures): (Vec<_>, Vec<_>) = inspection.by_ref().partition(Result::is_ok);
     assert_eq!((found.len(), failures.len()), (256 + 1 + 88, 1));
@@ -170,17 +161,14 @@ fn a_failed_lookup_is_an_error_and_its_fields_are_not_missing() {
 
 #[test]
 fn missing_fields_are_unknown_when_a_dataset_cannot_be_read() {
-    let (writer, reader, _) = faulty("memory:a", "memory:a");
+    let (writer, reader) = faulty("memory:a", "memory:a");
     archive(&writer, &[(with(&field("0", "t"), "class=rd"), b"rd")]);
     let both = request_like(&field("0", "t"), "class=od/rd,step=0/6");
     let inspect = || {
         let mut inspection = reader.inspect(&both).unwrap();
         let said: Vec<_> = inspection.by_ref().map(|found| found.map_err(|error| error.code())).collect();
-        (
-            said.len(),
-            said.into_iter().find_map(Result::err),
-            inspection.missing().map(|missing| missing.count),
-        )
+        let missing = inspection.missing().map(|missing| missing.count);
+        (said.len(), said.into_iter().find_map(Result::err), missing)
     };
     assert_eq!(inspect(), (2, None, Some(2)));
     writer.control(&request("class=rd"), true, &[Action::Retrieve]).unwrap();
@@ -226,15 +214,14 @@ fn a_damaged_index_entry_is_an_error_in_its_place_and_all_others_are_found() {
 
 #[test]
 fn a_field_that_is_unreadable_for_once_is_reported_and_not_repaired() {
-    let (writer, _, script) = faulty("memory:a", "memory:a");
+    let (writer, _) = faulty("memory:a", "memory:a");
     let with_bytes = VerifyOptions { data: true, threads: 1 };
-    let slow = || ObjectError::Io { what: "read".to_owned(), source: "the server does not answer".into() };
-    let broken =
-        || ObjectError::Io { what: "read".to_owned(), source: Box::new(io::Error::from_raw_os_error(5)) };
-    for (failure, expected) in
-        [(slow(), Repair::Left), (no_space(), Repair::Left), (broken(), Repair::TakenOut)]
+    let io = |source| ObjectError::Io { what: "read".to_owned(), source };
+    let (slow, broken) =
+        (io("the server does not answer".into()), io(io::Error::from_raw_os_error(5).into()));
+    for (failure, expected) in [(slow, Repair::Left), (no_space(), Repair::Left), (broken, Repair::TakenOut)]
     {
-        script.lock().unwrap().reads.push_back(Some(failure));
+        writer.outcomes(Moment::Read, [Some(failure)]);
         let report = writer.verify(&request(""), with_bytes, &|_| ()).unwrap();
         let damage = &report.parts.iter().find(|part| !part.damage.is_empty()).unwrap().damage;
         assert_eq!(damage[0].what.contains("not known to be whole"), expected == Repair::Left, "{damage:?}");

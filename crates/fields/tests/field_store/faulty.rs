@@ -2,8 +2,10 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    fmt,
-    sync::{Arc, Mutex},
+    fmt, mem,
+    ops::Deref,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Mutex, MutexGuard},
 };
 
 use isotach_engine_kit::hooks::{Hooked, Hooks, PoolCall, hook_engine};
@@ -15,34 +17,31 @@ use isotach_object::{
 
 use crate::layouts::SCHEMA;
 
-/// The outcomes of the next calls: `None` succeeds.
+/// What the next calls of an engine meet. Clones are of the same script.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Script(Arc<Mutex<State>>);
+
 #[derive(Debug, Default)]
-pub(crate) struct Script {
-    pub(crate) updates: VecDeque<Option<Error>>,
-    pub(crate) flushes: VecDeque<Option<Error>>,
-    pub(crate) commits: VecDeque<Option<Error>>,
-    /// The answers of commits that count.
-    pub(crate) committed: VecDeque<Option<Error>>,
-    pub(crate) lookups: VecDeque<Option<Error>>,
-    pub(crate) reads: VecDeque<Option<Error>>,
+struct State {
+    /// The outcomes of the next calls: `None` succeeds.
+    outcomes: BTreeMap<Moment, VecDeque<Option<Error>>>,
     before_next: Vec<Interruption>,
-    /// An object whose entries cannot be listed, because they are damaged.
-    pub(crate) damaged: Option<ObjectId>,
-    /// Whether reads are pending reads, without lent bytes.
-    pub(crate) is_far: bool,
-    /// The number of calls of each container method that may need a server.
-    pub(crate) calls: BTreeMap<&'static str, u64>,
+    damaged: Option<ObjectId>,
+    is_far: bool,
+    calls: BTreeMap<&'static str, u64>,
 }
 
-/// The moments at which a call can be interrupted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The moments at which a call can be interrupted, or fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Moment {
     Update,
     Commit,
+    /// After a commit that counts.
+    Committed,
     Flush,
     Destroy,
     Snapshot,
-    /// A lookup or a page of a listing.
+    /// A lookup or a page of a listing. Only lookups fail.
     Look,
     /// After a page of a listing.
     Listed,
@@ -60,47 +59,84 @@ impl fmt::Debug for Interruption {
 }
 
 impl Script {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap()
+    }
+
+    /// Sets the outcomes of the next calls of this kind: `None` succeeds.
+    pub(crate) fn outcomes(&self, moment: Moment, outcomes: impl IntoIterator<Item = Option<Error>>) {
+        self.state().outcomes.insert(moment, outcomes.into_iter().collect());
+    }
+
     /// Acts before the next call of this kind on a container whose label begins with this text, after the actions that
     /// already wait for such a call.
-    pub(crate) fn before(
-        &mut self,
+    pub(crate) fn before(&self, moment: Moment, label: &'static str, act: impl FnOnce() + Send + 'static) {
+        self.before_nth(0, moment, label, act);
+    }
+
+    /// As [`Self::before`], after so many calls.
+    pub(crate) fn before_nth(
+        &self,
+        number: usize,
         moment: Moment,
         label: &'static str,
         act: impl FnOnce() + Send + 'static,
     ) {
-        self.before_next.push(Interruption(moment, label, Box::new(act)));
+        let waiting = &mut self.state().before_next;
+        waiting.extend((0..number).map(|_| Interruption(moment, label, Box::new(|| ()))));
+        waiting.push(Interruption(moment, label, Box::new(act)));
     }
 
     /// Forgets the actions that wait for a call. Returns their number.
-    pub(crate) fn forget_waiting(&mut self) -> usize {
-        self.before_next.drain(..).count()
+    pub(crate) fn forget_waiting(&self) -> usize {
+        self.state().before_next.drain(..).count()
     }
-}
 
-fn interrupt(script: &Mutex<Script>, moment: Moment, label: &Label) {
-    let interruption = {
-        let waiting = &mut script.lock().unwrap().before_next;
-        let is_now = |waiting: &Interruption| waiting.0 == moment && label.as_str().starts_with(waiting.1);
-        waiting.iter().position(is_now).map(|at| waiting.remove(at))
-    };
-    // The script is unlocked: the action uses the same engine.
-    if let Some(interruption) = interruption {
-        (interruption.2)();
+    /// Damages an object, so that its entries cannot be listed.
+    pub(crate) fn damage(&self, object: ObjectId) {
+        self.state().damaged = Some(object);
+    }
+
+    /// Whether reads are pending reads, without lent bytes.
+    pub(crate) fn set_far(&self, is_far: bool) {
+        self.state().is_far = is_far;
+    }
+
+    /// The number of calls of each container method that may need a server, since it was asked for last.
+    pub(crate) fn take_calls(&self) -> BTreeMap<&'static str, u64> {
+        mem::take(&mut self.state().calls)
+    }
+
+    fn interrupt(&self, moment: Moment, label: &Label) {
+        let interruption = {
+            let waiting = &mut self.state().before_next;
+            let is_now =
+                |waiting: &Interruption| waiting.0 == moment && label.as_str().starts_with(waiting.1);
+            waiting.iter().position(is_now).map(|at| waiting.remove(at))
+        };
+        // The script is unlocked: the action uses the same engine.
+        if let Some(interruption) = interruption {
+            (interruption.2)();
+        }
+    }
+
+    fn outcome(&self, moment: Moment) -> Result<()> {
+        self.state().outcomes.get_mut(&moment).and_then(VecDeque::pop_front).flatten().map_or(Ok(()), Err)
     }
 }
 
 /// The memory engine, and its script of failures.
-pub(crate) fn scripted_engine(memory: &Memory) -> (Arc<dyn Engine>, Arc<Mutex<Script>>) {
-    let script = Arc::<Mutex<Script>>::default();
-    let (of_pools, of_containers) = (Arc::clone(&script), Arc::clone(&script));
+pub(crate) fn scripted_engine(memory: &Memory) -> (Arc<dyn Engine>, Script) {
+    let script = Script::default();
+    let (of_pools, of_containers) = (script.clone(), script.clone());
     let before = move |call: PoolCall<'_>| {
         if let PoolCall::Destroy(label) = call {
-            interrupt(&of_pools, Moment::Destroy, label);
+            of_pools.interrupt(Moment::Destroy, label);
         }
         Ok(())
     };
     let wrap = move |inner: Arc<dyn Container>| -> Arc<dyn Container> {
-        let scripted = Scripted { label: inner.label().clone(), script: Arc::clone(&of_containers) };
+        let scripted = Scripted { label: inner.label().clone(), script: of_containers.clone() };
         Arc::new(Hooked::new(inner, scripted))
     };
     (hook_engine(Arc::new(memory.clone()), before, wrap), script)
@@ -109,14 +145,19 @@ pub(crate) fn scripted_engine(memory: &Memory) -> (Arc<dyn Engine>, Arc<Mutex<Sc
 /// The memory engine with pending reads.
 pub(crate) fn far_engine() -> Arc<dyn Engine> {
     let (engine, script) = scripted_engine(&Memory::new());
-    script.lock().unwrap().is_far = true;
+    script.set_far(true);
     engine
+}
+
+/// Whether something ends with a panic.
+pub(crate) fn dies<T>(act: impl FnOnce() -> T) -> bool {
+    catch_unwind(AssertUnwindSafe(act)).is_err()
 }
 
 /// A handle on a store in memory, and the script of its engine.
 pub(crate) struct ScriptedStore {
     pub(crate) store: FieldStore,
-    pub(crate) script: Arc<Mutex<Script>>,
+    pub(crate) script: Script,
     pub(crate) registry: Registry,
     pub(crate) config: Config,
 }
@@ -148,7 +189,31 @@ impl ScriptedStore {
 
     /// Acts before the next call of this kind on the container of `od`.
     pub(crate) fn before(&self, moment: Moment, act: impl FnOnce() + Send + 'static) {
-        self.script.lock().unwrap().before(moment, "od", act);
+        self.script.before(moment, "od", act);
+    }
+
+    /// As [`Self::before`], with another handle.
+    pub(crate) fn meanwhile(
+        &self,
+        moment: Moment,
+        other: &FieldStore,
+        act: impl FnOnce(&FieldStore) + Send + 'static,
+    ) {
+        let other = other.clone();
+        self.before(moment, move || act(&other));
+    }
+
+    /// Sets the outcomes of the next calls of this kind: `None` succeeds.
+    pub(crate) fn outcomes(&self, moment: Moment, outcomes: impl IntoIterator<Item = Option<Error>>) {
+        self.script.outcomes(moment, outcomes);
+    }
+}
+
+impl Deref for ScriptedStore {
+    type Target = FieldStore;
+
+    fn deref(&self) -> &FieldStore {
+        &self.store
     }
 }
 
@@ -165,21 +230,22 @@ pub(crate) fn full() -> Option<Error> {
 #[derive(Debug)]
 struct Scripted {
     label: Label,
-    script: Arc<Mutex<Script>>,
+    script: Script,
 }
 
 impl Scripted {
     fn count(&self, method: &'static str) {
-        *self.script.lock().unwrap().calls.entry(method).or_default() += 1;
+        *self.script.state().calls.entry(method).or_default() += 1;
     }
 
     fn interrupt(&self, moment: Moment) {
-        interrupt(&self.script, moment, &self.label);
+        self.script.interrupt(moment, &self.label);
     }
 
-    fn next(&self, of: impl Fn(&mut Script) -> &mut VecDeque<Option<Error>>) -> Result<()> {
-        let next = of(&mut self.script.lock().unwrap()).pop_front().flatten();
-        next.map_or(Ok(()), Err)
+    /// A call that can be interrupted, and then fail.
+    fn meet(&self, moment: Moment) -> Result<()> {
+        self.interrupt(moment);
+        self.script.outcome(moment)
     }
 }
 
@@ -205,7 +271,7 @@ impl PendingRead for Begun {
 
 impl Hooks for Scripted {
     fn facets<'c>(&self, inner: &dyn Container, all: ContainerFacets<'c>) -> ContainerFacets<'c> {
-        let is_far = self.script.lock().unwrap().is_far;
+        let is_far = self.script.state().is_far;
         let (lent_reads, pending_reads) = (all.lent_reads, all.pending_reads);
         ContainerFacets {
             engine: inner.facets().engine,
@@ -226,8 +292,7 @@ impl Hooks for Scripted {
 
     fn update(&self, inner: &dyn Container, updates: &[Update<'_>]) -> Result<()> {
         self.count("update");
-        self.interrupt(Moment::Update);
-        self.next(|script| &mut script.updates)?;
+        self.meet(Moment::Update)?;
         inner.update(updates)
     }
 
@@ -238,15 +303,13 @@ impl Hooks for Scripted {
 
     fn commit(&self, inner: &dyn Container, transaction: &Transaction<'_>) -> Result<Epoch> {
         self.count("commit");
-        self.interrupt(Moment::Commit);
-        self.next(|script| &mut script.commits)?;
+        self.meet(Moment::Commit)?;
         let epoch = inner.commit(transaction)?;
-        self.next(|script| &mut script.committed).map(|()| epoch)
+        self.script.outcome(Moment::Committed).map(|()| epoch)
     }
 
     fn stage<'c>(&'c self, inner: &'c dyn Container) -> Result<Box<dyn Staging + 'c>> {
-        self.interrupt(Moment::Commit);
-        self.next(|script| &mut script.commits)?;
+        self.meet(Moment::Commit)?;
         inner.staged_transactions()?.stage()
     }
 
@@ -256,15 +319,13 @@ impl Hooks for Scripted {
         names: &[Label],
         transaction: &Transaction<'_>,
     ) -> Result<Epoch> {
-        self.interrupt(Moment::Commit);
-        self.next(|script| &mut script.commits)?;
+        self.meet(Moment::Commit)?;
         inner.prepared_transactions()?.commit_prepared(names, transaction)
     }
 
     fn flush(&self, inner: &dyn Container) -> Result<()> {
         self.count("flush");
-        self.interrupt(Moment::Flush);
-        self.next(|script| &mut script.flushes)?;
+        self.meet(Moment::Flush)?;
         inner.flush()
     }
 
@@ -275,8 +336,7 @@ impl Hooks for Scripted {
 
     fn get_many(&self, inner: &dyn Container, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
         self.count("get_many");
-        self.interrupt(Moment::Look);
-        self.next(|script| &mut script.lookups)?;
+        self.meet(Moment::Look)?;
         inner.get_many(cells)
     }
 
@@ -287,8 +347,7 @@ impl Hooks for Scripted {
 
     fn read_many(&self, inner: &dyn Container, reads: &mut [ArrayRead<'_>]) -> Result<()> {
         self.count("read_many");
-        self.interrupt(Moment::Read);
-        self.next(|script| &mut script.reads)?;
+        self.meet(Moment::Read)?;
         inner.read_many(reads)
     }
 
@@ -314,7 +373,7 @@ impl Hooks for Scripted {
     ) -> Result<Page> {
         self.count("list_entries");
         self.interrupt(Moment::Look);
-        if self.script.lock().unwrap().damaged == Some(object) {
+        if self.script.state().damaged == Some(object) {
             return Err(Error::corrupt("a block", "a run"));
         }
         let page = inner.list_entries(object, anchor, limit, values);

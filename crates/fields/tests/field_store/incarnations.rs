@@ -1,7 +1,7 @@
 //! Each incarnation of a dataset has its own containers: makers, wipers and sweepers that are stopped at any moment
 //! touch no other.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use isotach_fields::{Config, ContainerUri, FieldStore};
 use isotach_object::{
@@ -11,7 +11,7 @@ use isotach_object::{
 
 use crate::{
     faulty::{Moment, Script, ScriptedStore, full},
-    layouts::{Layout, SCHEMA, archive, field, listed, request, with},
+    layouts::{Layout, SCHEMA, archive, field, listed, named, request, with},
 };
 
 /// The root's object of datasets, and the description in a dataset's container.
@@ -88,7 +88,7 @@ impl Below {
 }
 
 /// Stores on an engine that can be interrupted: one pool, and catalogue and store apart.
-fn interrupted() -> Vec<(Arc<Below>, Arc<Mutex<Script>>)> {
+fn interrupted() -> Vec<(Arc<Below>, Script)> {
     let places = [("memory:a", "memory:a"), ("memory:a", "memory:b")];
     let below = |(catalogue, store)| {
         let ScriptedStore { registry, config, script, .. } =
@@ -96,10 +96,6 @@ fn interrupted() -> Vec<(Arc<Below>, Arc<Mutex<Script>>)> {
         (Arc::new(Below { registry, config }), script)
     };
     places.into_iter().map(below).collect()
-}
-
-fn before_next(script: &Mutex<Script>, moment: Moment, act: impl FnOnce() + Send + 'static) {
-    script.lock().unwrap().before(moment, "", act);
 }
 
 fn sweep(store: &FieldStore) {
@@ -114,15 +110,15 @@ fn label_of(store: &FieldStore) -> String {
 
 #[test]
 fn a_dataset_that_is_made_again_has_another_label() {
-    for layout in Layout::all() {
+    for layout in named(Layout::all()) {
         let (below, store) = (Below::of(&layout), layout.store());
         archive(&store, &[(field("0", "t"), b"first")]);
         let first = label_of(&store);
         assert!(first.starts_with("od:0001:oper:20240101:0000:-"), "{first}");
         store.wipe(&request("class=od"), true).unwrap();
-        assert!(below.containers().is_empty(), "{}", layout.name);
+        assert!(below.containers().is_empty());
         archive(&store, &[(field("0", "t"), b"second")]);
-        assert_ne!(label_of(&store), first, "{}", layout.name);
+        assert_ne!(label_of(&store), first);
     }
 }
 
@@ -146,8 +142,8 @@ fn a_late_wiper_spares_the_dataset_that_was_created_after_it() {
     for (below, script) in interrupted() {
         let (wiper, other) = (below.store(), below.store());
         archive(&wiper, &[(field("0", "t"), b"old")]);
-        let (store, script) = (other.clone(), &script);
-        before_next(script, Moment::Destroy, move || {
+        let store = other.clone();
+        script.before(Moment::Destroy, "", move || {
             sweep(&store);
             archive(&store, &[(field("0", "t"), b"new")]);
         });
@@ -163,7 +159,7 @@ fn a_maker_that_was_overtaken_takes_the_winners_dataset_and_leaves_nothing() {
     for (below, script) in interrupted() {
         let (maker, winner) = (below.store(), below.store());
         let store = winner.clone();
-        before_next(&script, Moment::Commit, move || archive(&store, &[(field("0", "t"), b"winner")]));
+        script.before(Moment::Commit, "", move || archive(&store, &[(field("0", "t"), b"winner")]));
         archive(&maker, &[(field("6", "t"), b"maker")]);
         assert_eq!((listed(&winner, "").len(), below.containers().len()), (2, below.each()));
     }
@@ -174,7 +170,7 @@ fn a_maker_whose_containers_were_swept_creates_the_dataset_again() {
     for (below, script) in interrupted() {
         let (maker, sweeper) = (below.store(), below.store());
         let of_maker = Arc::clone(&below);
-        before_next(&script, Moment::Commit, move || {
+        script.before(Moment::Commit, "", move || {
             of_maker.make_old(&of_maker.containers()[0]);
             sweep(&sweeper);
             assert!(of_maker.containers().is_empty());
@@ -195,7 +191,7 @@ fn a_sweeper_spares_a_dataset_that_is_listed_meanwhile() {
         below.make_old(&label_of(&maker));
         let entry = below.unlist();
         let of_maker = Arc::clone(&below);
-        before_next(&script, Moment::Flush, move || of_maker.list_again(&entry));
+        script.before(Moment::Flush, "", move || of_maker.list_again(&entry));
         sweep(&sweeper);
         // It carries the mark now, which is harmless.
         sweep(&sweeper);
@@ -207,7 +203,7 @@ fn a_sweeper_spares_a_dataset_that_is_listed_meanwhile() {
 
 #[test]
 fn a_wipe_removes_what_a_killed_maker_left_an_hour_before() {
-    for layout in Layout::all() {
+    for layout in named(Layout::all()) {
         let (below, store) = (Below::of(&layout), layout.store());
         store.archive(&field("0", "t"), b"never flushed").unwrap();
         let label = label_of(&store);
@@ -216,7 +212,7 @@ fn a_wipe_removes_what_a_killed_maker_left_an_hour_before() {
         assert_eq!(below.containers().len(), below.each(), "it may still be being made: {}", layout.name);
         below.make_old(&label);
         sweep(&layout.store());
-        assert!(below.containers().is_empty(), "{}", layout.name);
+        assert!(below.containers().is_empty());
     }
 }
 
@@ -229,13 +225,13 @@ fn a_container_that_a_sweep_cannot_remove_is_removed_by_a_later_one() {
             below.make_old(&label_of(&store));
             below.unlist();
             if what == "cannot be marked" {
-                script.lock().unwrap().updates.push_back(full());
+                script.outcomes(Moment::Update, [full()]);
                 sweep(&store);
                 assert_eq!(below.containers().len(), below.each(), "{what}");
                 sweep(&store);
             } else {
                 let other = other.clone();
-                before_next(&script, Moment::Update, move || sweep(&other));
+                script.before(Moment::Update, "", move || sweep(&other));
                 sweep(&store);
             }
             assert!(below.containers().is_empty(), "{what}");
@@ -246,7 +242,7 @@ fn a_container_that_a_sweep_cannot_remove_is_removed_by_a_later_one() {
 
 #[test]
 fn a_sweep_leaves_containers_with_fields_copies_and_other_containers() {
-    for layout in Layout::all() {
+    for layout in named(Layout::all()) {
         let (below, store) = (Below::of(&layout), layout.store());
         archive(&store, &[(field("0", "t"), b"of a root that forgot it")]);
         let label = label_of(&store);
@@ -266,7 +262,7 @@ fn a_sweep_leaves_containers_with_fields_copies_and_other_containers() {
             .unwrap();
         let before = below.containers();
         sweep(&layout.store());
-        assert_eq!(below.containers(), before, "{}", layout.name);
+        assert_eq!(below.containers(), before);
     }
 }
 
@@ -274,7 +270,7 @@ fn a_sweep_leaves_containers_with_fields_copies_and_other_containers() {
 fn a_dataset_that_cannot_be_made_leaves_no_containers() {
     for (below, script) in interrupted() {
         let store = below.store();
-        script.lock().unwrap().flushes.push_back(full());
+        script.outcomes(Moment::Flush, [full()]);
         assert_eq!(store.archive(&field("0", "t"), b"never").unwrap_err().code(), "no-space");
         assert!(below.containers().is_empty());
         archive(&store, &[(field("0", "t"), b"now")]);
@@ -291,15 +287,15 @@ fn a_full_disk_does_not_keep_a_dataset_from_being_wiped() {
             archive(&store, &[(with(&field("0", "t"), "class=rd"), b"stays")]);
             let of_od = label_of(&store);
             match fails {
-                "the mark" => script.lock().unwrap().updates.push_back(full()),
-                "the flush of the mark" => script.lock().unwrap().flushes.push_back(full()),
+                "the mark" => script.outcomes(Moment::Update, [full()]),
+                "the flush of the mark" => script.outcomes(Moment::Flush, [full()]),
                 _ => {
-                    script.lock().unwrap().commits.push_back(full());
-                    before_next(&script, Moment::Commit, || {});
+                    script.outcomes(Moment::Commit, [full()]);
+                    script.before(Moment::Commit, "", || {});
                 }
             }
             let looks = Arc::clone(&below);
-            before_next(&script, Moment::Commit, move || {
+            script.before(Moment::Commit, "", move || {
                 assert!(!looks.containers().contains(&of_od), "{fails}: room is made before the entry goes");
             });
             store.wipe(&request("class=od"), true).unwrap();

@@ -156,16 +156,6 @@ impl Layout {
         all
     }
 
-    /// All layouts with snapshots.
-    pub(crate) fn all_with_snapshots() -> Vec<Self> {
-        Self::all().into_iter().filter(Self::has_snapshots).collect()
-    }
-
-    /// All layouts with transactions of many cells.
-    pub(crate) fn all_with_transactions() -> Vec<Self> {
-        Self::all().into_iter().filter(Self::has_transactions).collect()
-    }
-
     /// Whether datasets can have snapshots there.
     pub(crate) fn has_snapshots(&self) -> bool {
         let can = |capabilities: Capabilities| capabilities.snapshots && capabilities.transactions;
@@ -211,6 +201,16 @@ impl Layout {
         pools.iter().map(|uri| self.registry.open_pool(uri).unwrap().list_containers().unwrap().len()).sum()
     }
 
+    /// Two handles on a new store.
+    pub(crate) fn two_handles(&self) -> [FieldStore; 2] {
+        [self.store(), self.store()]
+    }
+
+    /// A new store, and [`Self::target`].
+    pub(crate) fn store_and_target(&self) -> [FieldStore; 2] {
+        [self.store(), self.target()]
+    }
+
     /// A store in a pool of its own in memory.
     pub(crate) fn target(&self) -> FieldStore {
         let config = Config::single(&"memory:target".parse().unwrap()).with_schema(SCHEMA);
@@ -221,6 +221,36 @@ impl Layout {
     pub(crate) fn store(&self) -> FieldStore {
         FieldStore::create(&self.config, &self.registry).unwrap()
     }
+}
+
+/// These layouts. Prints the name of each, so that a failure tells the last one.
+pub(crate) fn named(layouts: impl IntoIterator<Item = Layout>) -> impl Iterator<Item = Layout> {
+    layouts.into_iter().inspect(|layout| println!("on {}", layout.name))
+}
+
+fn with_made<T>(
+    layouts: impl IntoIterator<Item = Layout>,
+    make: fn(&Layout) -> T,
+) -> impl Iterator<Item = (Layout, T)> {
+    named(layouts).map(move |layout| {
+        let made = make(&layout);
+        (layout, made)
+    })
+}
+
+/// All layouts, each with what a test makes there first.
+pub(crate) fn everywhere<T>(make: fn(&Layout) -> T) -> impl Iterator<Item = (Layout, T)> {
+    with_made(Layout::all(), make)
+}
+
+/// As [`everywhere`], where snapshots are.
+pub(crate) fn where_snapshots_are<T>(make: fn(&Layout) -> T) -> impl Iterator<Item = (Layout, T)> {
+    with_made(Layout::all().into_iter().filter(Layout::has_snapshots), make)
+}
+
+/// As [`everywhere`], where transactions of many cells are.
+pub(crate) fn where_transactions_are<T>(make: fn(&Layout) -> T) -> impl Iterator<Item = (Layout, T)> {
+    with_made(Layout::all().into_iter().filter(Layout::has_transactions), make)
 }
 
 fn on_disk() -> TempDir {

@@ -8,7 +8,7 @@ use std::{
 use isotach_fields::{Error, FieldStore, ListOptions};
 use isotach_object::{KeyValue, PoolUri};
 
-use crate::layouts::{Layout, SCHEMA, archive, field, listed, request, with};
+use crate::layouts::{Layout, SCHEMA, archive, everywhere, field, listed, named, request, with};
 
 /// Two datasets, of which `od` has lost its container in the pool that `of` selects.
 fn with_a_lost_one(layout: &Layout, of: impl Fn(&FieldStore) -> PoolUri) -> FieldStore {
@@ -27,52 +27,50 @@ fn is_lost_od(error: &Error) -> bool {
     matches!(error, Error::LostDataset { dataset, .. } if dataset.contains("class=od"))
 }
 
-fn expect_all_others(store: &FieldStore, name: &str) {
+fn expect_all_others(store: &FieldStore) {
     let found: Vec<_> = store.list(&request(""), ListOptions::default()).unwrap().collect();
-    assert_eq!(found.len(), 2, "{name}");
-    assert!(found[0].as_ref().unwrap().key().to_string().contains("class=rd"), "{name}");
-    assert!(is_lost_od(found[1].as_ref().unwrap_err()), "{name}: {:?}", found[1]);
-    assert_eq!(store.status(&request("")).unwrap().len(), 2, "{name}");
+    assert_eq!(found.len(), 2);
+    assert!(found[0].as_ref().unwrap().key().to_string().contains("class=rd"));
+    assert!(is_lost_od(found[1].as_ref().unwrap_err()), "{:?}", found[1]);
+    assert_eq!(store.status(&request("")).unwrap().len(), 2);
     let (stats, dump) = (store.stats(&request("")).unwrap(), store.dump(&request("")).unwrap());
     let axes = store.axes(&request("")).unwrap();
-    assert_eq!((stats.found.len(), dump.found.len()), (1, 1), "{name}");
-    assert_eq!(axes.found[0].values, ["rd"], "{name}");
+    assert_eq!((stats.found.len(), dump.found.len()), (1, 1));
+    assert_eq!(axes.found[0].values, ["rd"]);
     for unusable in [stats.unusable, dump.unusable, axes.unusable] {
-        assert!(unusable.len() == 1 && is_lost_od(&unusable[0]), "{name}: {unusable:?}");
+        assert!(unusable.len() == 1 && is_lost_od(&unusable[0]), "{unusable:?}");
     }
-    assert_eq!(store.retrieve_one(&with(&field("0", "t"), "class=rd")).unwrap().unwrap(), b"rd", "{name}");
-    assert!(is_lost_od(&store.retrieve_one(&field("0", "t")).unwrap_err()), "{name}");
-    assert!(is_lost_od(&store.archive(&field("6", "t"), b"six").unwrap_err()), "{name}");
+    assert_eq!(store.retrieve_one(&with(&field("0", "t"), "class=rd")).unwrap().unwrap(), b"rd");
+    assert!(is_lost_od(&store.retrieve_one(&field("0", "t")).unwrap_err()));
+    assert!(is_lost_od(&store.archive(&field("6", "t"), b"six").unwrap_err()));
 }
 
-fn expect_a_wipe_mends(store: &FieldStore, name: &str) {
-    assert!(is_lost_od(&store.wipe(&request("class=od,type=fc"), true).unwrap_err()), "{name}");
+fn expect_a_wipe_mends(store: &FieldStore) {
+    assert!(is_lost_od(&store.wipe(&request("class=od,type=fc"), true).unwrap_err()));
     let report = store.wipe(&request("class=od"), true).unwrap();
-    assert_eq!((report.datasets.len(), report.counts().fields), (1, 0), "{name}");
-    assert_eq!(listed(store, "").len(), 1, "{name}");
-    assert!(store.stats(&request("")).unwrap().unusable.is_empty(), "{name}");
+    assert_eq!((report.datasets.len(), report.counts().fields), (1, 0));
+    assert_eq!(listed(store, "").len(), 1);
+    assert!(store.stats(&request("")).unwrap().unusable.is_empty());
     archive(store, &[(field("6", "t"), b"again")]);
-    assert_eq!(listed(store, "").len(), 2, "{name}");
+    assert_eq!(listed(store, "").len(), 2);
 }
 
 #[test]
 fn a_dataset_without_its_container_is_reported_and_hides_no_other() {
-    for layout in Layout::all() {
-        let store = with_a_lost_one(&layout, catalogue);
-        expect_all_others(&store, layout.name);
-        expect_a_wipe_mends(&store, layout.name);
+    for (_layout, store) in everywhere(|layout| with_a_lost_one(layout, catalogue)) {
+        expect_all_others(&store);
+        expect_a_wipe_mends(&store);
     }
 }
 
 #[test]
 fn a_dataset_without_its_container_of_the_store_pool_is_lost_too() {
-    for layout in Layout::all()
-        .into_iter()
-        .filter(|layout| layout.name.contains("and memory") || layout.name.contains("apart"))
-    {
-        let store = with_a_lost_one(&layout, |store| store.spaces()[0].store.clone());
-        expect_all_others(&store, layout.name);
-        expect_a_wipe_mends(&store, layout.name);
+    for layout in named(Layout::all()) {
+        if layout.name.contains("and memory") || layout.name.contains("apart") {
+            let store = with_a_lost_one(&layout, |store| store.spaces()[0].store.clone());
+            expect_all_others(&store);
+            expect_a_wipe_mends(&store);
+        }
     }
 }
 
@@ -100,13 +98,14 @@ fn other_schema() -> String {
 }
 
 fn listed_and_lost(store: &FieldStore) -> (usize, usize) {
-    let found: Vec<_> = store.list(&request(""), ListOptions::default()).unwrap().collect();
-    (found.iter().filter(|item| item.is_ok()).count(), found.iter().filter(|item| item.is_err()).count())
+    let all = store.list(&request(""), ListOptions::default()).unwrap();
+    let (found, lost): (Vec<_>, Vec<_>) = all.partition(Result::is_ok);
+    (found.len(), lost.len())
 }
 
 #[test]
 fn stats_dump_and_axes_pass_over_datasets_that_are_wiped_beside_them() {
-    for layout in [Layout::memory(), Layout::posix()] {
+    for layout in named([Layout::memory(), Layout::posix()]) {
         let (store, other) = (layout.store(), layout.store());
         archive(&store, &[(with(&field("0", "t"), "class=rd"), b"stays")]);
         let over = AtomicBool::new(false);
@@ -121,10 +120,10 @@ fn stats_dump_and_axes_pass_over_datasets_that_are_wiped_beside_them() {
             while !over.load(Ordering::Acquire) {
                 let (stats, dump) = (store.stats(&request("")).unwrap(), store.dump(&request("")).unwrap());
                 let axes = store.axes(&request("")).unwrap();
-                assert!(stats.unusable.is_empty() && !stats.found.is_empty(), "{}: {stats:?}", layout.name);
-                assert!(dump.unusable.is_empty() && !dump.found.is_empty(), "{}: {dump:?}", layout.name);
-                assert!(axes.unusable.is_empty() && !axes.found.is_empty(), "{}: {axes:?}", layout.name);
-                assert!(!listed(&store, "").is_empty(), "{}", layout.name);
+                assert!(stats.unusable.is_empty() && !stats.found.is_empty(), "{stats:?}");
+                assert!(dump.unusable.is_empty() && !dump.found.is_empty(), "{dump:?}");
+                assert!(axes.unusable.is_empty() && !axes.found.is_empty(), "{axes:?}");
+                assert!(!listed(&store, "").is_empty());
             }
         });
     }
@@ -146,9 +145,8 @@ fn damage_that_only_shows_in_reading_a_dataset_hides_no_other() {
     assert_eq!((dump.found[0].status.key.get("class"), dump.found.len()), (Some("rd"), 1));
     assert_eq!(axes.found[0].values, ["rd"]);
     for unusable in [stats.unusable, dump.unusable, axes.unusable] {
-        assert!(
-            matches!(&unusable[..], [Error::DamagedDataset { dataset, .. }] if dataset.contains("class=od"))
-        );
+        let [Error::DamagedDataset { dataset, .. }] = &unusable[..] else { panic!("{unusable:?}") };
+        assert!(dataset.contains("class=od"), "{dataset}");
     }
 }
 

@@ -1,12 +1,10 @@
 //! Random sequences of operations, compared with a map.
 
-use std::{
-    collections::BTreeMap,
-    hash::{BuildHasher, RandomState},
-};
+use std::collections::BTreeMap;
 
 use isotach_fields::{FieldStore, ListOptions};
 use isotach_mars::Key;
+use isotach_needs::{number, seed};
 use proptest::{
     prelude::*,
     test_runner::{RngAlgorithm, TestRng, TestRunner},
@@ -110,12 +108,8 @@ fn compare(reader: &FieldStore, reading: &Step, model: &Model) {
             let mut retrieval = reader.retrieve(&many).unwrap();
             let found: Vec<Vec<u8>> =
                 retrieval.by_ref().map(|field| field.unwrap().bytes.into_vec()).collect();
-            let expected: Vec<&Vec<u8>> = model
-                .visible
-                .iter()
-                .filter(|(name, _)| (name.0, name.1) == (*class, *kind))
-                .map(|(_, data)| data)
-                .collect();
+            let expected = model.visible.iter().filter(|(name, _)| (name.0, name.1) == (*class, *kind));
+            let expected: Vec<&Vec<u8>> = expected.map(|(_, data)| data).collect();
             assert_eq!(found.iter().collect::<Vec<_>>(), expected);
             assert_eq!(retrieval.missing().unwrap().count as usize, 6 - expected.len());
         }
@@ -145,19 +139,7 @@ const IN_CLUSTER: u32 = 20;
 
 /// How many sequences: a nightly run sets ISOTACH_SEQUENCES to more.
 fn sequences() -> u32 {
-    std::env::var("ISOTACH_SEQUENCES").ok().and_then(|text| text.parse().ok()).unwrap_or(500)
-}
-
-/// Where the random numbers begin: `ISOTACH_SEED`, in 64 hexadecimal digits, repeats a failure.
-fn seed() -> [u8; 32] {
-    let given = std::env::var("ISOTACH_SEED").unwrap_or_default();
-    let digits = |at: usize| given.get(2 * at..2 * at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
-    std::array::from_fn(|at| if given.is_empty() { rand_byte(at) } else { digits(at).unwrap() })
-}
-
-/// A byte that differs from run to run.
-fn rand_byte(at: usize) -> u8 {
-    RandomState::new().hash_one(at).to_le_bytes()[0]
+    number("ISOTACH_SEQUENCES").map_or(500, |number| number as u32)
 }
 
 #[test]
@@ -172,13 +154,13 @@ fn any_sequence_of_operations_on_a_cluster_gives_what_a_map_gives() {
 }
 
 fn run_sequences(count: u32, layouts: fn() -> Vec<Layout>) {
-    let seed = seed();
+    let (seed, mut bytes) = (seed(), [0; 32]);
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let config = ProptestConfig { cases: count, failure_persistence: None, ..ProptestConfig::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed));
+    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
     let result = runner.run(&proptest::collection::vec(step(), 1..60), |steps| {
         layouts().iter().for_each(|layout| run(layout, &steps));
         Ok(())
     });
-    let hex: String = seed.iter().map(|byte| format!("{byte:02x}")).collect();
-    result.unwrap_or_else(|error| panic!("ISOTACH_SEED={hex}: {error}"));
+    result.unwrap_or_else(|error| panic!("ISOTACH_SEED={seed}: {error}"));
 }

@@ -8,7 +8,10 @@ use std::{
 use isotach_fields::{Action, Error, FieldStore, ListOptions};
 use isotach_mars::Key;
 
-use crate::layouts::{Layout, archive, bytes_of, field, listed, request, request_like, verify, with};
+use crate::layouts::{
+    Layout, archive, bytes_of, everywhere, field, listed, named, request, request_like, verify,
+    where_snapshots_are, with,
+};
 
 /// The dataset of `field`, and one that shows it.
 const BELOW: &str = "class=od,expver=1,stream=oper,date=20240101,time=0";
@@ -55,10 +58,9 @@ fn read(store: &FieldStore, steps: &str) -> Vec<String> {
 
 #[test]
 fn an_overlay_shows_the_fields_below_it_under_its_own_key() {
-    for layout in Layout::all() {
-        let store = overlaid(&layout);
+    for (layout, store) in everywhere(overlaid) {
         for store in [&store, &opened(&layout)] {
-            assert_eq!(listed(store, "class=rd").len(), 2, "{}", layout.name);
+            assert_eq!(listed(store, "class=rd").len(), 2);
             let all = listed(store, "");
             assert_eq!(all.len(), 4);
             assert!(all[3].starts_with("class=rd,expver=0002,stream=oper"), "{}", all[3]);
@@ -95,30 +97,27 @@ fn a_field_from_below_is_refused_where_nothing_can_give_it_its_key() {
 
 #[test]
 fn an_overlay_shows_what_is_archived_below_it_later() {
-    for layout in Layout::all() {
-        let store = overlaid(&layout);
+    for (layout, store) in everywhere(overlaid) {
         let reader = opened(&layout);
         assert_eq!(read(&reader, "0"), [format!("zero{AS}")]);
         archive(&store, &[(field("0", "t"), b"new"), (field("12", "t"), b"twelve")]);
         archive(&store, &[(with(&field("0", "t"), "type=an"), b"analysis")]);
-        assert_eq!(read(&reader, "0/12"), [format!("new{AS}"), format!("twelve{AS}")], "{}", layout.name);
+        assert_eq!(read(&reader, "0/12"), [format!("new{AS}"), format!("twelve{AS}")]);
         assert_eq!(listed(&reader, "class=rd,type=an").len(), 1);
     }
 }
 
 #[test]
 fn a_datasets_own_fields_come_before_those_below_it() {
-    for layout in Layout::all() {
-        let store = overlaid(&layout);
+    for (_layout, store) in everywhere(overlaid) {
         archive(&store, &[(shown("0"), b"own")]);
         archive(&store, &[(field("0", "t"), b"newer below")]);
-        assert_eq!(read(&store, "0/6"), ["own".to_owned(), format!("six{AS}")], "{}", layout.name);
+        assert_eq!(read(&store, "0/6"), ["own".to_owned(), format!("six{AS}")]);
         assert_eq!(store.retrieve_one(&shown("0")).unwrap().unwrap(), b"own");
         assert_eq!(listed(&store, "class=rd").len(), 2);
-        let with_replaced =
-            store.list(&request("class=rd"), ListOptions { duplicates: true }).unwrap().map(Result::unwrap);
-        let mut replaced: Vec<_> =
-            with_replaced.map(|listed| (listed.is_replaced(), listed.location().length)).collect();
+        let all = store.list(&request("class=rd"), ListOptions { duplicates: true }).unwrap();
+        let all = all.map(Result::unwrap).map(|listed| (listed.is_replaced(), listed.location().length));
+        let mut replaced: Vec<_> = all.collect();
         replaced.sort_unstable();
         assert_eq!(replaced, [(false, 3), (false, 3), (true, 4), (true, 11)]);
     }
@@ -136,11 +135,10 @@ fn missing_fields_of_an_overlay_are_reported() {
 
 #[test]
 fn an_overlay_that_is_removed_shows_its_own_fields_alone_and_can_be_laid_again() {
-    for layout in Layout::all() {
-        let store = overlaid(&layout);
+    for (_layout, store) in everywhere(overlaid) {
         archive(&store, &[(shown("0"), b"own")]);
         store.remove_overlay(&key(BELOW), &key(SHOWN)).unwrap();
-        assert_eq!(read(&store, "0/6"), ["own"], "{}", layout.name);
+        assert_eq!(read(&store, "0/6"), ["own"]);
         assert_eq!(store.remove_overlay(&key(BELOW), &key(SHOWN)).unwrap_err().code(), "not-found");
         store.overlay(&key(BELOW), &key(SHOWN), &["class", "expver"], true).unwrap();
         assert_eq!(read(&store, "0/6"), ["own".to_owned(), format!("six{AS}")]);
@@ -152,34 +150,25 @@ fn an_overlay_is_refused_where_the_keys_do_not_go_together() {
     let layout = Layout::memory();
     let store = opened(&layout);
     archive(&store, &[(field("0", "t"), b"zero"), (shown("0"), b"own")]);
-    let lay = |below: &str, shown: &str, variable: &[&str], force| {
-        store.overlay(&key(below), &key(shown), variable, force).unwrap_err()
-    };
-    let both = ["class", "expver"];
+    let other = "class=rd,expver=3,stream=oper";
+    let (other_date, domain, step) = (
+        format!("{other},date=20240102,time=0"),
+        format!("{other},date=20240101,time=0,domain=m"),
+        format!("{other},date=20240101,time=0,step=0"),
+    );
+    let both = &["class", "expver"][..];
     for (below, shown, variable, force, code) in [
-        (BELOW, SHOWN, &both[..], false, "already-exists"),
+        (BELOW, SHOWN, both, false, "already-exists"),
         (BELOW, SHOWN, &both[..1], true, "invalid-input"),
-        (BELOW, BELOW, &both[..], true, "invalid-input"),
-        (BELOW, "class=rd,expver=3,stream=oper,date=20240102,time=0", &both[..], false, "invalid-input"),
-        (
-            BELOW,
-            "class=rd,expver=3,stream=oper,date=20240101,time=0,domain=m",
-            &both[..],
-            false,
-            "invalid-input",
-        ),
-        (BELOW, "class=rd,expver=3", &both[..], false, "invalid-input"),
-        (
-            BELOW,
-            "class=rd,expver=3,stream=oper,date=20240101,time=0,step=0",
-            &both[..],
-            false,
-            "invalid-input",
-        ),
-        ("class=od,expver=9,stream=oper,date=20240101,time=0", SHOWN, &both[..], true, "not-found"),
-        ("class=od,expver=1", SHOWN, &both[..], true, "not-found"),
+        (BELOW, BELOW, both, true, "invalid-input"),
+        (BELOW, &other_date, both, false, "invalid-input"),
+        (BELOW, &domain, both, false, "invalid-input"),
+        (BELOW, "class=rd,expver=3", both, false, "invalid-input"),
+        (BELOW, &step, both, false, "invalid-input"),
+        ("class=od,expver=9,stream=oper,date=20240101,time=0", SHOWN, both, true, "not-found"),
+        ("class=od,expver=1", SHOWN, both, true, "not-found"),
     ] {
-        let error = lay(below, shown, variable, force);
+        let error = store.overlay(&key(below), &key(shown), variable, force).unwrap_err();
         assert_eq!(error.code(), code, "{below} {shown}: {error}");
     }
     assert_eq!(listed(&store, "").len(), 2);
@@ -188,14 +177,13 @@ fn an_overlay_is_refused_where_the_keys_do_not_go_together() {
 
 #[test]
 fn an_overlay_of_an_overlay_shows_what_lies_below_both_and_none_shows_itself() {
-    for layout in Layout::all() {
-        let store = overlaid(&layout);
+    for (_layout, store) in everywhere(overlaid) {
         archive(&store, &[(shown("6"), b"between")]);
         let top = "class=rd,expver=3,stream=oper,date=20240101,time=0";
         store.overlay(&key(SHOWN), &key(top), &["expver"], false).unwrap();
         let found = bytes_of(&store, &request_like(&shown("0"), "expver=3,step=0/6"));
         let texts: Vec<String> = found.into_iter().map(|bytes| String::from_utf8(bytes).unwrap()).collect();
-        assert_eq!(texts.len(), 2, "{}", layout.name);
+        assert_eq!(texts.len(), 2);
         assert!(texts.contains(&"zero as class=rd,expver=0003".to_owned()), "{texts:?}");
         assert!(texts.contains(&"between as expver=0003".to_owned()), "{texts:?}");
         let error = store.overlay(&key(top), &key(BELOW), &["class", "expver"], true).unwrap_err();
@@ -205,14 +193,13 @@ fn an_overlay_of_an_overlay_shows_what_lies_below_both_and_none_shows_itself() {
 
 #[test]
 fn a_missing_dataset_below_an_overlay_is_reported_if_a_field_is_missing() {
-    for layout in Layout::all() {
-        let store = overlaid(&layout);
+    for (_layout, store) in everywhere(overlaid) {
         archive(&store, &[(shown("0"), b"own")]);
         store.wipe(&request("class=od"), true).unwrap();
         let found: Vec<_> = store.list(&request("class=rd"), ListOptions::default()).unwrap().collect();
         assert!(matches!(&found[..], [Ok(_), Err(Error::NothingBelow { .. })]), "{found:?}");
         assert_eq!(store.axes(&request("class=rd")).unwrap().unusable.len(), 1);
-        assert_eq!(read(&store, "0"), ["own"], "{}", layout.name);
+        assert_eq!(read(&store, "0"), ["own"]);
         let fields: Vec<_> = store.retrieve(&request_like(&shown("0"), "step=0/6")).unwrap().collect();
         assert!(matches!(&fields[..], [Ok(_), Err(Error::NothingBelow { .. })]), "{fields:?}");
         archive(&store, &[(field("6", "t"), b"made again")]);
@@ -225,12 +212,11 @@ fn a_missing_dataset_below_an_overlay_is_reported_if_a_field_is_missing() {
 
 #[test]
 fn what_removes_means_the_overlay_itself_and_never_what_lies_below() {
-    for layout in Layout::all() {
-        let store = overlaid(&layout);
+    for (_layout, store) in everywhere(overlaid) {
         archive(&store, &[(shown("0"), b"own")]);
         archive(&store, &[(shown("0"), b"own, again")]);
         let stats = store.stats(&request("class=rd")).unwrap().found;
-        assert_eq!((stats[0].counts.fields, stats[0].counts.replaced_fields), (1, 1), "{}", layout.name);
+        assert_eq!((stats[0].counts.fields, stats[0].counts.replaced_fields), (1, 1));
         store.purge(&request("class=rd"), true).unwrap();
         store.wipe(&request("class=rd,type=fc,levtype=pl"), true).unwrap();
         assert_eq!(read(&store, "0/6"), [format!("zero{AS}"), format!("six{AS}")]);
@@ -244,13 +230,12 @@ fn what_removes_means_the_overlay_itself_and_never_what_lies_below() {
 
 #[test]
 fn locks_of_the_overlay_and_of_what_lies_below_both_count() {
-    for layout in Layout::all() {
-        let store = overlaid(&layout);
+    for (_layout, store) in everywhere(overlaid) {
         archive(&store, &[(shown("12"), b"own")]);
         for (locked, fields) in [("class=rd", 0), ("class=od", 1)] {
             let lock = |on| store.control(&request(locked), on, &[Action::List, Action::Retrieve]).unwrap();
             lock(true);
-            assert_eq!(listed(&store, "class=rd").len(), fields, "{} {locked}", layout.name);
+            assert_eq!(listed(&store, "class=rd").len(), fields, "{locked}");
             let found: Vec<_> = store.retrieve(&request_like(&shown("0"), "step=0/12")).unwrap().collect();
             assert_eq!(found.iter().filter(|field| field.is_ok()).count(), fields);
             assert!(found.iter().any(|field| matches!(field, Err(Error::Locked { .. }))), "{found:?}");
@@ -264,11 +249,10 @@ fn locks_of_the_overlay_and_of_what_lies_below_both_count() {
 
 #[test]
 fn a_snapshot_of_an_overlay_has_what_lies_below() {
-    for layout in Layout::all_with_snapshots() {
-        let store = overlaid(&layout);
+    for (_layout, store) in where_snapshots_are(overlaid) {
         archive(&store, &[(shown("0"), b"own")]);
         let made = store.snapshot(&request("class=rd"), "before").unwrap();
-        assert_eq!(made.datasets.len(), 2, "{}", layout.name);
+        assert_eq!(made.datasets.len(), 2);
         archive(&store, &[(shown("0"), b"own, later"), (field("6", "t"), b"six, later")]);
         let before = || store.at("before").unwrap();
         assert_eq!(read(&before(), "0/6"), ["own".to_owned(), format!("six{AS}")]);
@@ -284,8 +268,7 @@ fn a_snapshot_of_an_overlay_has_what_lies_below() {
 
 #[test]
 fn a_copy_of_an_overlay_is_a_dataset_of_its_own_and_a_move_is_refused() {
-    for layout in Layout::all() {
-        let store = overlaid(&layout);
+    for (layout, store) in everywhere(overlaid) {
         archive(&store, &[(shown("12"), b"own")]);
         let target = layout.target();
         let error = store.move_to(&target, &request("class=rd")).unwrap_err();
@@ -293,7 +276,7 @@ fn a_copy_of_an_overlay_is_a_dataset_of_its_own_and_a_move_is_refused() {
         assert!(listed(&target, "").is_empty());
         store.copy_to(&target, &request("class=rd")).unwrap();
         assert_eq!(read(&target, "0/6/12"), [format!("zero{AS}"), format!("six{AS}"), "own".to_owned()]);
-        assert_eq!(listed(&target, "class=od").len(), 0, "{}", layout.name);
+        assert_eq!(listed(&target, "class=od").len(), 0);
         assert_eq!(read(&store, "0/12"), ["own".to_owned(), format!("zero{AS}")]);
         store.wipe(&request("class=od"), true).unwrap();
         assert_eq!(store.copy_to(&target, &request("class=rd")).unwrap_err().code(), "nothing-below");
@@ -302,13 +285,12 @@ fn a_copy_of_an_overlay_is_a_dataset_of_its_own_and_a_move_is_refused() {
 
 #[test]
 fn verify_reports_an_overlay_of_a_missing_dataset_and_no_other_overlay() {
-    for layout in Layout::all() {
-        let store = overlaid(&layout);
+    for (_layout, store) in everywhere(overlaid) {
         let damage = || {
             let parts = verify(&store, true).parts.into_iter();
             parts.flat_map(|part| part.damage).map(|damage| damage.what).collect::<Vec<_>>()
         };
-        assert_eq!(damage(), [""; 0], "{}", layout.name);
+        assert_eq!(damage(), [""; 0]);
         store.wipe(&request("class=od"), true).unwrap();
         assert!(matches!(&damage()[..], [what] if what.contains("is an overlay of class=od,expver=0001")));
         store.remove_overlay(&key(BELOW), &key(SHOWN)).unwrap();
@@ -336,7 +318,7 @@ fn beside(work: impl Fn(u64) + Sync, looks: u32, look: impl Fn()) {
 
 #[test]
 fn each_field_of_an_overlay_is_shown_once_whatever_is_archived_meanwhile() {
-    for layout in [Layout::memory(), Layout::posix(), Layout::apart()] {
+    for layout in named([Layout::memory(), Layout::posix(), Layout::apart()]) {
         let store = opened(&layout);
         let steps: Vec<String> = (0..40).map(|step| step.to_string()).collect();
         let below: Vec<_> = steps.iter().map(|step| (field(step, "t"), &b"below"[..])).collect();
@@ -352,7 +334,7 @@ fn each_field_of_an_overlay_is_shown_once_whatever_is_archived_meanwhile() {
             let mut keys = listed(&reader, "class=rd");
             let count = keys.len();
             keys.dedup();
-            assert_eq!((count, keys.len()), (40, 40), "{}", layout.name);
+            assert_eq!((count, keys.len()), (40, 40));
             assert_eq!(read(&reader, "0/to/39/by/1").len(), 40);
         });
     }
@@ -360,7 +342,7 @@ fn each_field_of_an_overlay_is_shown_once_whatever_is_archived_meanwhile() {
 
 #[test]
 fn of_a_transaction_below_an_overlay_all_is_shown_or_nothing() {
-    for layout in [Layout::memory(), Layout::posix()] {
+    for layout in named([Layout::memory(), Layout::posix()]) {
         let store = overlaid(&layout);
         let writer = layout.store();
         let work = |round: u64| {
@@ -373,7 +355,7 @@ fn of_a_transaction_below_an_overlay_all_is_shown_or_nothing() {
         work(0);
         beside(work, 200, || {
             let found = read(&store, "0/6");
-            assert_eq!((found.len(), &found[0]), (2, &found[1]), "{}", layout.name);
+            assert_eq!((found.len(), &found[0]), (2, &found[1]));
         });
     }
 }

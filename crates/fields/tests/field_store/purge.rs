@@ -4,7 +4,6 @@ use std::{
     collections::VecDeque,
     fs,
     os::unix::fs::MetadataExt,
-    panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
     sync::{Arc, Mutex},
 };
@@ -15,8 +14,10 @@ use isotach_fields::{Action, Config, FieldStore, ListOptions, PurgedDataset};
 use isotach_object::{Registry, memory::Memory};
 
 use crate::{
-    faulty::{Moment, ScriptedStore, full},
-    layouts::{Layout, SCHEMA, archive, field, listed, request, verify, with},
+    faulty::{Moment, ScriptedStore, dies, full},
+    layouts::{
+        Layout, SCHEMA, archive, everywhere, field, listed, named, request, verify, where_snapshots_are, with,
+    },
 };
 
 const STEPS: [&str; 3] = ["0", "6", "12"];
@@ -70,7 +71,7 @@ fn du(path: &Path) -> u64 {
 
 #[test]
 fn a_dry_run_says_what_the_purge_then_frees_and_storage_agrees() {
-    for layout in Layout::all() {
+    for layout in named(Layout::all()) {
         let (store, name) = (replaced(&layout), layout.name);
         let (size_before, du_before) = (size(&layout, &store), du(layout.folder.path()));
         let dry = purge(&store, false);
@@ -102,8 +103,7 @@ fn a_dry_run_says_what_the_purge_then_frees_and_storage_agrees() {
 
 #[test]
 fn adopted_files_stay_and_so_does_an_array_that_another_key_has() {
-    for layout in Layout::all() {
-        let store = layout.store();
+    for (layout, store) in everywhere(Layout::store) {
         let file = layout.folder.path().join("adopted");
         fs::write(&file, b"onetwo").unwrap();
         for offset in [0, 3] {
@@ -116,11 +116,11 @@ fn adopted_files_stay_and_so_does_an_array_that_another_key_has() {
         archive(&store, &[(field("0", "t"), b"new")]);
         for doit in [false, true] {
             let purged = purge(&store, doit);
-            assert_eq!((purged.replaced_fields, purged.replaced_bytes), (2, 0), "{}", layout.name);
+            assert_eq!((purged.replaced_fields, purged.replaced_bytes), (2, 0));
         }
-        assert_eq!(all_of(&store), 3, "{}", layout.name);
+        assert_eq!(all_of(&store), 3);
         for (step, bytes) in [("0", &b"new"[..]), ("18", b"two"), ("24", b"shared")] {
-            assert_eq!(store.retrieve_one(&field(step, "t")).unwrap().unwrap(), bytes, "{}", layout.name);
+            assert_eq!(store.retrieve_one(&field(step, "t")).unwrap().unwrap(), bytes);
         }
         assert_eq!(fs::read(&file).unwrap(), b"onetwo");
     }
@@ -128,8 +128,7 @@ fn adopted_files_stay_and_so_does_an_array_that_another_key_has() {
 
 #[test]
 fn what_a_snapshot_shows_stays_until_it_is_removed() {
-    for layout in Layout::all_with_snapshots() {
-        let store = replaced(&layout);
+    for (layout, store) in where_snapshots_are(replaced) {
         store.snapshot(&request(""), "before").unwrap();
         let old = vec![ROUNDS - 1; LENGTH];
         archive(&layout.store(), &STEPS.map(|step| (field(step, "t"), &b"new"[..])));
@@ -137,8 +136,8 @@ fn what_a_snapshot_shows_stays_until_it_is_removed() {
         assert_eq!(all_of(&store), STEPS.len());
         for step in STEPS {
             let past = layout.store().at("before").unwrap();
-            assert!(past.retrieve_one(&field(step, "t")).unwrap().unwrap() == old, "{}", layout.name);
-            assert_eq!(store.retrieve_one(&field(step, "t")).unwrap().unwrap(), b"new", "{}", layout.name);
+            assert!(past.retrieve_one(&field(step, "t")).unwrap().unwrap() == old);
+            assert_eq!(store.retrieve_one(&field(step, "t")).unwrap().unwrap(), b"new");
         }
         let with_it = size(&layout, &store);
         store.remove_snapshot("before").unwrap();
@@ -147,7 +146,7 @@ fn what_a_snapshot_shows_stays_until_it_is_removed() {
         // Memory does not count what only snapshots show.
         if ["posix", "posix apart"].contains(&layout.name) {
             let freed = with_it - without_it.min(size(&layout, &store));
-            assert!(freed >= (STEPS.len() * LENGTH) as u64 - LEEWAY, "{}: {freed}, {purged:?}", layout.name);
+            assert!(freed >= (STEPS.len() * LENGTH) as u64 - LEEWAY, "{freed}, {purged:?}");
         }
     }
 }
@@ -204,7 +203,7 @@ fn scripted(catalogue: &str, bytes: &str) -> (ScriptedStore, FieldStore) {
     let memory = Memory::new();
     let [purger, other] = [(); 2].map(|()| ScriptedStore::split(&memory, catalogue, bytes));
     for bytes in [b"old", b"new"] {
-        archive(&other.store, &STEPS.map(|step| (field(step, "t"), &bytes[..])));
+        archive(&other, &STEPS.map(|step| (field(step, "t"), &bytes[..])));
     }
     (purger, other.store)
 }
@@ -220,16 +219,15 @@ fn a_purge_killed_before_any_call_leaves_a_sound_store_for_the_next_purge() {
         let mut killed = 0;
         loop {
             let (purger, other) = scripted("memory:all", bytes);
-            (0..killed).for_each(|_| purger.before(call, || ()));
-            purger.before(call, || panic!("the purger dies"));
-            let outcome = catch_unwind(AssertUnwindSafe(|| purge(&purger.store, true)));
+            purger.script.before_nth(killed, call, "od", || panic!("the purger dies"));
+            let is_killed = dies(|| purge(&purger, true));
             let report = verify(&other, true);
             assert!(report.is_sound(), "{bytes} {call:?} {killed}: {:?}", report.parts);
             assert_eq!(listed(&other, "").len(), STEPS.len());
             for step in STEPS {
                 assert_eq!(other.retrieve_one(&field(step, "t")).unwrap().unwrap(), b"new");
             }
-            if outcome.is_ok() {
+            if !is_killed {
                 break;
             }
             killed += 1;

@@ -28,15 +28,15 @@ impl Counted {
     /// A store with many fields in one collocation.
     fn filled() -> Self {
         let counted = Self::new();
-        archive(&counted.0.store, &fields());
+        archive(&counted.0, &fields());
         counted
     }
 
     /// The calls that `act` makes, by method.
     fn calls(&self, act: impl FnOnce(&FieldStore)) -> BTreeMap<&'static str, u64> {
-        self.0.script.lock().unwrap().calls.clear();
-        act(&self.0.store);
-        std::mem::take(&mut self.0.script.lock().unwrap().calls)
+        self.0.script.take_calls();
+        act(&self.0);
+        self.0.script.take_calls()
     }
 }
 
@@ -56,7 +56,7 @@ fn all() -> Request {
 #[test]
 fn archiving_makes_one_call_for_each_field() {
     let counted = Counted::new();
-    archive(&counted.0.store, &[(field("0", "t"), b"the dataset is made")]);
+    archive(&counted.0, &[(field("0", "t"), b"the dataset is made")]);
     let mut calls = counted.calls(|store| archive(store, &fields()));
     let updates = calls.remove("update").unwrap();
     assert!(updates < FIELDS as u64 + FEW, "{updates}");
@@ -102,8 +102,8 @@ fn stats_and_a_dry_purge_look_no_field_up() {
         (0..30).map(move |param| (field(&step.to_string(), &(130 + param).to_string()), &b"bytes"[..]))
     };
     let fields: Vec<_> = steps.flat_map(of_step).collect();
-    archive(&counted.0.store, &fields);
-    archive(&counted.0.store, &fields[..4000]);
+    archive(&counted.0, &fields);
+    archive(&counted.0, &fields[..4000]);
     let stats = counted.calls(|store| {
         let counts = store.stats(&request("")).unwrap().found[0].counts;
         assert_eq!((counts.fields, counts.replaced_fields, counts.replaced_bytes), (9000, 4000, 20_000));
@@ -121,7 +121,7 @@ fn stats_and_a_dry_purge_look_no_field_up() {
 fn fields_are_read_in_batches_or_as_pending_reads() {
     let counted = Counted::filled();
     for (is_far, name, reads) in [(false, "read_many", FIELDS.div_ceil(32)), (true, "begin_read", FIELDS)] {
-        counted.0.script.lock().unwrap().is_far = is_far;
+        counted.0.script.set_far(is_far);
         let mut calls = counted.calls(|store| assert_eq!(bytes_of(store, &all()).len(), FIELDS));
         assert_eq!(calls.remove(name).unwrap() as usize, reads, "far: {is_far}");
         assert!(calls.values().sum::<u64>() < FEW, "{calls:?}");
@@ -131,7 +131,7 @@ fn fields_are_read_in_batches_or_as_pending_reads() {
 #[test]
 fn pending_reads_begin_before_the_first_field_up_to_the_depth_of_the_engine() {
     let counted = Counted::filled();
-    counted.0.script.lock().unwrap().is_far = true;
+    counted.0.script.set_far(true);
     let mut calls = counted.calls(|store| {
         let mut fields = store.retrieve(&all()).unwrap();
         fields.by_ref().take(3).for_each(|field| drop(field.unwrap()));
@@ -146,10 +146,10 @@ fn no_more_than_64_mib_are_under_way_but_for_one_field_that_has_more() {
     let large = vec![7; 30 << 20];
     let fields: Vec<(Key, &[u8])> =
         (0..4).map(|step| (field(&step.to_string(), "t"), large.as_slice())).collect();
-    archive(&counted.0.store, &fields);
+    archive(&counted.0, &fields);
     let larger = vec![7; 65 << 20];
-    archive(&counted.0.store, &[(field("9", "t"), larger.as_slice())]);
-    counted.0.script.lock().unwrap().is_far = true;
+    archive(&counted.0, &[(field("9", "t"), larger.as_slice())]);
+    counted.0.script.set_far(true);
     for (steps, begun) in [("0/1/2/3", 2), ("9/0/1", 1), ("0/9", 1)] {
         let some = request_like(&field("0", "t"), &format!("step={steps}"));
         let mut calls = counted.calls(|store| drop(store.retrieve(&some).unwrap().next().unwrap().unwrap()));

@@ -1,16 +1,13 @@
 //! Snapshots of a store: what they show, what they survive, and what they refuse.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Mutex},
-};
+use std::sync::{Arc, Mutex};
 
-use isotach_fields::{Action, FieldStore, ListOptions, VerifyOptions};
+use isotach_fields::{Action, FieldStore, ListOptions, Result, VerifyOptions};
 use isotach_object::{Pool, Registry, memory::Memory};
 
 use crate::{
-    faulty::{Moment, Script, ScriptedStore},
-    layouts::{Layout, archive, field, listed, request, request_like, with},
+    faulty::{Moment, ScriptedStore, dies},
+    layouts::{Layout, archive, field, listed, named, request, request_like, where_snapshots_are, with},
 };
 
 /// Two datasets, the first with two collocations.
@@ -33,8 +30,7 @@ fn bytes(store: &FieldStore, text: &str) -> Vec<Vec<u8>> {
 
 #[test]
 fn a_snapshot_shows_its_datasets_as_they_were_whatever_is_archived_later() {
-    for layout in Layout::all_with_snapshots() {
-        let store = filled(&layout);
+    for (layout, store) in where_snapshots_are(filled) {
         let made = store.snapshot(&request("class=od"), "before").unwrap();
         assert!(made.is_complete);
         assert_eq!((made.datasets.len(), made.request.as_str()), (1, "class=od"));
@@ -42,7 +38,7 @@ fn a_snapshot_shows_its_datasets_as_they_were_whatever_is_archived_later() {
         archive(&store, &[(with(&field("0", "t"), "class=od,expver=9"), b"a dataset made later")]);
         for store in [&store, &layout.store()] {
             let past = store.at("before").unwrap();
-            assert_eq!(bytes(&past, ""), [&b"analysis"[..], b"old", b"six"], "{}", layout.name);
+            assert_eq!(bytes(&past, ""), [&b"analysis"[..], b"old", b"six"]);
             assert_eq!(past.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"old");
             assert!(past.retrieve_one(&field("12", "t")).unwrap().is_none());
             assert!(past.retrieve_one(&with(&field("0", "t"), "class=rd")).unwrap().is_none());
@@ -62,37 +58,31 @@ fn a_snapshot_shows_its_datasets_as_they_were_whatever_is_archived_later() {
 
 #[test]
 fn a_snapshot_is_refused_first_where_an_engine_has_none() {
-    for layout in Layout::all().into_iter().filter(|layout| !layout.has_snapshots()) {
+    for layout in named(Layout::all().into_iter().filter(|layout| !layout.has_snapshots())) {
         let store = filled(&layout);
         let error = store.snapshot(&request(""), "now").unwrap_err();
-        assert_eq!(error.code(), "unsupported", "{}: {error}", layout.name);
+        assert_eq!(error.code(), "unsupported", "{error}");
         assert!(store.snapshots().unwrap().is_empty() && store.snapshot_only_datasets().unwrap().is_empty());
         for error in [store.at("now").unwrap_err(), store.remove_snapshot("now").unwrap_err()] {
-            assert_eq!(error.code(), "not-found", "{}: {error}", layout.name);
+            assert_eq!(error.code(), "not-found", "{error}");
         }
-        assert_eq!(bytes(&store, "").len(), 4, "{}", layout.name);
+        assert_eq!(bytes(&store, "").len(), 4);
         let (told, other) = (Mutex::new(Vec::new()), layout.store());
         other
             .purge_with_progress(&request(""), true, &|done, total| told.lock().unwrap().push((done, total)))
             .unwrap();
-        assert_eq!(*told.lock().unwrap(), [(0, 2), (1, 2)], "{}", layout.name);
+        assert_eq!(*told.lock().unwrap(), [(0, 2), (1, 2)]);
     }
 }
 
 #[test]
 fn a_snapshot_outlives_a_wipe_and_its_removal_frees_the_space() {
-    for layout in Layout::all_with_snapshots() {
-        let store = filled(&layout);
+    for (layout, store) in where_snapshots_are(filled) {
         let open = layout.containers();
         store.snapshot(&request(""), "all").unwrap();
         store.snapshot(&request("class=od"), "od").unwrap();
         store.wipe(&request("class=od,type=an"), true).unwrap();
-        assert_eq!(
-            bytes(&store.at("od").unwrap(), ""),
-            [&b"analysis"[..], b"old", b"six"],
-            "{}",
-            layout.name
-        );
+        assert_eq!(bytes(&store.at("od").unwrap(), ""), [&b"analysis"[..], b"old", b"six"]);
         let report = store.wipe(&request("class=od"), true).unwrap();
         let mut kept_by = report.datasets[0].kept_by.clone();
         kept_by.sort();
@@ -114,14 +104,13 @@ fn a_snapshot_outlives_a_wipe_and_its_removal_frees_the_space() {
         assert!(store.snapshots().unwrap().is_empty());
         assert_eq!(bytes(&store, ""), [b"another life"]);
         // One dataset of two is left; pools that are one are counted twice.
-        assert_eq!(layout.containers(), open - 2, "{}", layout.name);
+        assert_eq!(layout.containers(), open - 2);
     }
 }
 
 #[test]
 fn a_snapshot_name_is_unique_and_a_snapshot_of_nothing_is_refused() {
-    for layout in Layout::all_with_snapshots() {
-        let store = filled(&layout);
+    for (_layout, store) in where_snapshots_are(filled) {
         let everything = request("");
         store.snapshot(&request("class=rd"), "one").unwrap();
         assert_eq!(store.snapshot(&everything, "one").unwrap_err().code(), "already-exists");
@@ -143,21 +132,20 @@ fn a_snapshot_name_is_unique_and_a_snapshot_of_nothing_is_refused() {
 
 #[test]
 fn a_snapshot_handle_changes_nothing() {
-    for layout in Layout::all_with_snapshots() {
-        let store = filled(&layout);
+    for (_layout, store) in where_snapshots_are(filled) {
         store.snapshot(&request(""), "before").unwrap();
         let past = store.at("before").unwrap();
         let everything = request("class=od");
-        assert_eq!(past.archive(&field("0", "t"), b"new").unwrap_err().code(), "read-only");
-        assert_eq!(past.wipe(&everything, true).unwrap_err().code(), "read-only");
-        assert_eq!(past.wipe(&everything, false).unwrap_err().code(), "read-only");
-        assert_eq!(past.control(&everything, true, &[Action::Wipe]).unwrap_err().code(), "read-only");
-        assert_eq!(past.snapshot(&everything, "more").unwrap_err().code(), "read-only");
-        assert_eq!(past.remove_snapshot("before").unwrap_err().code(), "read-only");
+        let read_only = |result: Result<()>| assert_eq!(result.unwrap_err().code(), "read-only");
+        read_only(past.archive(&field("0", "t"), b"new"));
+        read_only(past.control(&everything, true, &[Action::Wipe]).map(drop));
+        read_only(past.snapshot(&everything, "more").map(drop));
+        read_only(past.remove_snapshot("before"));
         for doit in [false, true] {
-            assert_eq!(past.purge(&everything, doit).unwrap_err().code(), "read-only");
+            read_only(past.wipe(&everything, doit).map(drop));
+            read_only(past.purge(&everything, doit).map(drop));
             let report = past.verify(&everything, VerifyOptions::default(), &|_| ()).unwrap();
-            assert_eq!(report.repair(doit).unwrap_err().code(), "read-only");
+            read_only(report.repair(doit).map(drop));
         }
         past.flush().unwrap();
         assert_eq!(listed(&store, "").len(), 4);
@@ -170,8 +158,7 @@ fn a_snapshot_handle_changes_nothing() {
 
 #[test]
 fn a_reader_of_a_removed_snapshot_gets_not_found() {
-    for layout in Layout::all_with_snapshots() {
-        let store = filled(&layout);
+    for (_layout, store) in where_snapshots_are(filled) {
         store.snapshot(&request(""), "before").unwrap();
         let past = store.at("before").unwrap();
         assert_eq!(listed(&past, "").len(), 4);
@@ -183,8 +170,7 @@ fn a_reader_of_a_removed_snapshot_gets_not_found() {
 
 #[test]
 fn every_field_of_a_snapshot_can_be_read_though_others_archive_and_wipe_meanwhile() {
-    for layout in Layout::all_with_snapshots() {
-        let store = filled(&layout);
+    for (layout, store) in where_snapshots_are(filled) {
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| {
                 let store = layout.store();
@@ -207,54 +193,43 @@ fn every_field_of_a_snapshot_can_be_read_though_others_archive_and_wipe_meanwhil
                 let name = format!("round-{round}");
                 store.snapshot(&request(""), &name).unwrap();
                 let past = store.at(&name).unwrap();
-                assert_eq!(bytes(&past, ""), bytes(&past, ""), "{} {name}", layout.name);
+                assert_eq!(bytes(&past, ""), bytes(&past, ""), "{name}");
             }
             writer.join().unwrap();
             wiper.join().unwrap();
         });
         for round in 0..8 {
             let past = layout.store().at(&format!("round-{round}")).unwrap();
-            assert!(bytes(&past, "").contains(&b"rd".to_vec()), "{}", layout.name);
+            assert!(bytes(&past, "").contains(&b"rd".to_vec()));
         }
     }
 }
 
-/// A store in two pools, two handles on it, and the script of the first one's engine.
-fn apart() -> (FieldStore, FieldStore, Arc<Mutex<Script>>) {
-    let (store, other, script, _) = stage();
-    (store, other, script)
-}
-
-/// As [`apart`], with the engine itself.
-fn stage() -> (FieldStore, FieldStore, Arc<Mutex<Script>>, Memory) {
+/// A store in two pools, two handles on it, and its engine.
+fn apart() -> (ScriptedStore, FieldStore, Memory) {
     let memory = Memory::new();
-    let [ScriptedStore { store, script, .. }, other] =
-        [(); 2].map(|()| ScriptedStore::split(&memory, "memory:catalogue", "memory:store"));
+    let [store, other] = [(); 2].map(|()| ScriptedStore::split(&memory, "memory:catalogue", "memory:store"));
     archive(&store, &[(field("0", "t"), b"zero"), (with(&field("0", "t"), "type=an"), b"analysis")]);
-    (store, other.store, script, memory)
+    (store, other.store, memory)
 }
 
 /// Acts before a container's snapshot: the catalogue's, or after that the store's.
-fn before_snapshot(script: &Mutex<Script>, is_late: bool, act: impl FnOnce() + Send + 'static) {
-    let mut script = script.lock().unwrap();
-    if is_late {
-        script.before(Moment::Snapshot, "od", || ());
-    }
-    script.before(Moment::Snapshot, "od", act);
+fn before_snapshot(store: &ScriptedStore, is_late: bool, act: impl FnOnce() + Send + 'static) {
+    store.script.before_nth(usize::from(is_late), Moment::Snapshot, "od", act);
 }
 
 #[test]
 fn what_is_wiped_between_the_catalogue_and_the_store_is_not_in_the_snapshot() {
-    let (store, other, script) = apart();
-    before_snapshot(&script, true, move || drop(other.wipe(&request("class=od,type=fc"), true).unwrap()));
+    let (store, other, _) = apart();
+    before_snapshot(&store, true, move || drop(other.wipe(&request("class=od,type=fc"), true).unwrap()));
     store.snapshot(&request(""), "now").unwrap();
     assert_eq!(bytes(&store.at("now").unwrap(), ""), [b"analysis"]);
 }
 
 #[test]
 fn what_is_archived_between_the_catalogue_and_the_store_hides_nothing() {
-    let (store, other, script) = apart();
-    before_snapshot(&script, true, move || {
+    let (store, other, _) = apart();
+    before_snapshot(&store, true, move || {
         archive(&other, &[(field("0", "t"), b"new"), (field("6", "t"), b"six")]);
     });
     store.snapshot(&request(""), "now").unwrap();
@@ -266,10 +241,10 @@ fn what_is_archived_between_the_catalogue_and_the_store_hides_nothing() {
 
 #[test]
 fn a_purge_between_the_two_container_snapshots_takes_nothing_from_them() {
-    let (store, other, script) = apart();
+    let (store, other, _) = apart();
     // So that it need not declare the collocation later, which the snapshot would notice.
     archive(&other, &[(field("0", "t"), b"another")]);
-    before_snapshot(&script, true, move || {
+    before_snapshot(&store, true, move || {
         archive(&other, &[(field("0", "t"), b"new")]);
         assert_eq!(other.purge(&request(""), true).unwrap().found[0].replaced_fields, 2);
     });
@@ -281,8 +256,8 @@ fn a_purge_between_the_two_container_snapshots_takes_nothing_from_them() {
 
 #[test]
 fn a_dataset_that_is_wiped_while_its_snapshot_is_made_is_in_it() {
-    let (store, other, script) = apart();
-    before_snapshot(&script, false, move || drop(other.wipe(&request("class=od"), true).unwrap()));
+    let (store, other, _) = apart();
+    before_snapshot(&store, false, move || drop(other.wipe(&request("class=od"), true).unwrap()));
     store.snapshot(&request(""), "now").unwrap();
     assert!(listed(&store, "").is_empty());
     assert_eq!(bytes(&store.at("now").unwrap(), ""), [&b"analysis"[..], b"zero"]);
@@ -290,9 +265,9 @@ fn a_dataset_that_is_wiped_while_its_snapshot_is_made_is_in_it() {
 
 #[test]
 fn a_snapshot_whose_maker_died_is_reported_and_can_be_removed() {
-    let (store, other, script) = apart();
-    before_snapshot(&script, false, || panic!("the maker dies"));
-    assert!(catch_unwind(AssertUnwindSafe(|| store.snapshot(&request(""), "half"))).is_err());
+    let (store, other, _) = apart();
+    before_snapshot(&store, false, || panic!("the maker dies"));
+    assert!(dies(|| store.snapshot(&request(""), "half")));
     let left = other.snapshots().unwrap();
     assert_eq!((left.len(), left[0].is_complete, left[0].datasets.len()), (1, false, 1));
     assert_eq!(other.at("half").unwrap_err().code(), "not-found");
@@ -308,10 +283,8 @@ fn kept(store: &FieldStore, memory: &Memory) -> usize {
     let pools = [&store.spaces()[0].catalogue, &store.spaces()[0].store].map(|uri| registry.open_pool(uri));
     let of_pool = |pool: Arc<dyn Pool>| -> usize {
         let labels = pool.list_containers().unwrap();
-        labels
-            .iter()
-            .map(|label| pool.open_container(label).unwrap().snapshots().unwrap().list().unwrap().len())
-            .sum()
+        let containers = labels.iter().map(|label| pool.open_container(label).unwrap());
+        containers.map(|container| container.snapshots().unwrap().list().unwrap().len()).sum()
     };
     pools.into_iter().map(|pool| of_pool(pool.unwrap())).sum()
 }
@@ -327,8 +300,8 @@ fn make_again(store: &FieldStore) {
 fn a_maker_that_is_overtaken_leaves_the_snapshot_that_has_its_name_now() {
     // Before the catalogue's snapshot, and between that and the store's.
     for is_late in [false, true] {
-        let (store, other, script, memory) = stage();
-        before_snapshot(&script, is_late, move || make_again(&other));
+        let (store, other, memory) = apart();
+        before_snapshot(&store, is_late, move || make_again(&other));
         let error = store.snapshot(&request(""), "now").unwrap_err();
         assert_eq!(error.code(), "conflict", "{error}");
         assert!(error.to_string().contains("snapshot now: it was removed while it was made"), "{error}");
@@ -341,8 +314,8 @@ fn a_maker_that_is_overtaken_leaves_the_snapshot_that_has_its_name_now() {
 
 #[test]
 fn a_maker_whose_snapshot_is_removed_meanwhile_keeps_nothing() {
-    let (store, other, script, memory) = stage();
-    before_snapshot(&script, false, move || other.remove_snapshot("now").unwrap());
+    let (store, other, memory) = apart();
+    before_snapshot(&store, false, move || other.remove_snapshot("now").unwrap());
     assert_eq!(store.snapshot(&request(""), "now").unwrap_err().code(), "conflict");
     assert!(store.snapshots().unwrap().is_empty());
     assert_eq!(kept(&store, &memory), 0);
@@ -352,12 +325,10 @@ fn a_maker_whose_snapshot_is_removed_meanwhile_keeps_nothing() {
 fn a_remover_that_is_overtaken_leaves_the_snapshot_that_has_the_name_now() {
     // Before it says that it removes, and before it forgets the name.
     for is_late in [false, true] {
-        let (store, other, script, memory) = stage();
+        let (store, other, memory) = apart();
         store.snapshot(&request(""), "now").unwrap();
-        if is_late {
-            script.lock().unwrap().before(Moment::Commit, "root", || ());
-        }
-        script.lock().unwrap().before(Moment::Commit, "root", move || make_again(&other));
+        let number = usize::from(is_late);
+        store.script.before_nth(number, Moment::Commit, "root", move || make_again(&other));
         store.remove_snapshot("now").unwrap();
         assert_eq!(bytes(&store.at("now").unwrap(), "").len(), 3, "late: {is_late}");
         assert_eq!(kept(&store, &memory), 2);
@@ -366,34 +337,31 @@ fn a_remover_that_is_overtaken_leaves_the_snapshot_that_has_the_name_now() {
 
 #[test]
 fn a_handle_shows_the_snapshot_that_it_was_opened_on_and_no_later_one_of_the_name() {
-    for layout in Layout::all_with_snapshots() {
-        let store = filled(&layout);
+    for (_layout, store) in where_snapshots_are(filled) {
         store.snapshot(&request(""), "now").unwrap();
         let past = store.at("now").unwrap();
         store.remove_snapshot("now").unwrap();
         archive(&store, &[(field("0", "t"), b"new")]);
         store.snapshot(&request(""), "now").unwrap();
-        assert_eq!(past.retrieve_one(&field("0", "t")).unwrap_err().code(), "not-found", "{}", layout.name);
+        assert_eq!(past.retrieve_one(&field("0", "t")).unwrap_err().code(), "not-found");
         assert_eq!(store.at("now").unwrap().retrieve_one(&field("0", "t")).unwrap().unwrap(), b"new");
     }
 }
 
 #[test]
 fn snapshots_and_purges_report_their_progress() {
-    for layout in Layout::all_with_snapshots() {
-        let store = filled(&layout);
+    for (_layout, store) in where_snapshots_are(filled) {
         let told = Mutex::new(Vec::new());
         let tell = |done, total| told.lock().unwrap().push((done, total));
         store.snapshot_with_progress(&request(""), "now", &tell).unwrap();
         store.purge_with_progress(&request(""), true, &tell).unwrap();
-        assert_eq!(*told.lock().unwrap(), [(0, 2), (1, 2), (0, 2), (1, 2)], "{}", layout.name);
+        assert_eq!(*told.lock().unwrap(), [(0, 2), (1, 2), (0, 2), (1, 2)]);
     }
 }
 
 #[test]
 fn wiped_datasets_are_listed_as_long_as_snapshots_show_them() {
-    for layout in Layout::all_with_snapshots() {
-        let store = filled(&layout);
+    for (_layout, store) in where_snapshots_are(filled) {
         let before = store.status(&request("class=od")).unwrap().remove(0);
         for name in ["one", "two"] {
             store.snapshot(&request(""), name).unwrap();
@@ -403,7 +371,7 @@ fn wiped_datasets_are_listed_as_long_as_snapshots_show_them() {
         // Another life of it is another dataset.
         archive(&store, &[(field("0", "t"), b"another life")]);
         let kept = store.snapshot_only_datasets().unwrap();
-        assert_eq!((kept.len(), &kept[0].status), (1, &before), "{}", layout.name);
+        assert_eq!((kept.len(), &kept[0].status), (1, &before));
         assert_eq!(kept[0].snapshots.iter().map(|name| name.as_str()).collect::<Vec<_>>(), ["one", "two"]);
         store.remove_snapshot("one").unwrap();
         store.remove_snapshot("two").unwrap();

@@ -4,12 +4,11 @@ use std::thread;
 
 use isotach_fields::ListOptions;
 
-use crate::layouts::{Layout, bytes_of, field, listed, request, request_like, with};
+use crate::layouts::{Layout, bytes_of, everywhere, field, listed, named, request, request_like, with};
 
 #[test]
 fn threads_that_share_a_handle_lose_nothing() {
-    for layout in Layout::all() {
-        let store = layout.store();
+    for (layout, store) in everywhere(Layout::store) {
         thread::scope(|scope| {
             for thread in 0..4 {
                 let store = &store;
@@ -27,13 +26,13 @@ fn threads_that_share_a_handle_lose_nothing() {
         });
         assert!(!store.is_dirty());
         let request = request_like(&field("0", "t"), "number=0/1/2/3,step=0/to/49/by/1");
-        assert_eq!(bytes_of(&layout.store(), &request).len(), 200, "{}", layout.name);
+        assert_eq!(bytes_of(&layout.store(), &request).len(), 200);
     }
 }
 
 #[test]
 fn handles_that_make_the_same_dataset_at_once_share_it() {
-    for layout in Layout::all() {
+    for layout in named(Layout::all()) {
         let stores: Vec<_> = (0..16).map(|_| layout.store()).collect();
         thread::scope(|scope| {
             for (at, store) in stores.iter().enumerate() {
@@ -44,19 +43,19 @@ fn handles_that_make_the_same_dataset_at_once_share_it() {
             }
         });
         let store = layout.store();
-        assert_eq!(store.status(&request("")).unwrap().len(), 1, "{}", layout.name);
-        assert_eq!(listed(&store, "").len(), 16, "{}", layout.name);
+        assert_eq!(store.status(&request("")).unwrap().len(), 1);
+        assert_eq!(listed(&store, "").len(), 16);
         for pool in [&store.spaces()[0].catalogue, &store.spaces()[0].store] {
             let left = layout.registry.open_pool(pool).unwrap().list_containers().unwrap();
             let others = left.iter().filter(|label| label.as_str() != "root");
-            assert_eq!(others.count(), 1, "{left:?} on {}", layout.name);
+            assert_eq!(others.count(), 1, "{left:?}");
         }
     }
 }
 
 #[test]
 fn readers_beside_a_writer_see_whole_fields_and_never_an_older_one_again() {
-    for layout in [Layout::memory(), Layout::posix()] {
+    for layout in named([Layout::memory(), Layout::posix()]) {
         let (writer, reader) = (layout.store(), layout.store());
         let value = |round: u32| round.to_le_bytes().repeat(1000);
         thread::scope(|scope| {
@@ -70,8 +69,8 @@ fn readers_beside_a_writer_see_whole_fields_and_never_an_older_one_again() {
             while last < 60 {
                 let Some(bytes) = reader.retrieve_one(&field("0", "t")).unwrap() else { continue };
                 let round = u32::from_le_bytes(*bytes.first_chunk().unwrap());
-                assert_eq!(bytes, value(round), "{}", layout.name);
-                assert!(round >= last, "{round} after {last} on {}", layout.name);
+                assert_eq!(bytes, value(round));
+                assert!(round >= last, "{round} after {last}");
                 last = round;
             }
         });
@@ -82,8 +81,7 @@ fn readers_beside_a_writer_see_whole_fields_and_never_an_older_one_again() {
 
 #[test]
 fn wiping_and_writing_at_once_leaves_whole_fields_or_none() {
-    for layout in Layout::all() {
-        let (writer, wiper) = (layout.store(), layout.store());
+    for (layout, [writer, wiper]) in everywhere(Layout::two_handles) {
         thread::scope(|scope| {
             let writing = scope.spawn(|| {
                 for step in 0..60 {
@@ -91,7 +89,7 @@ fn wiping_and_writing_at_once_leaves_whole_fields_or_none() {
                     // Being told of the wipe is right; so is not having noticed it.
                     match writer.flush() {
                         Ok(()) => {}
-                        Err(error) => assert_eq!(error.code(), "wiped", "{error} on {}", layout.name),
+                        Err(error) => assert_eq!(error.code(), "wiped", "{error}"),
                     }
                 }
             });
@@ -108,7 +106,7 @@ fn wiping_and_writing_at_once_leaves_whole_fields_or_none() {
         });
         let reader = layout.store();
         for listed in reader.list(&request(""), ListOptions::default()).unwrap() {
-            assert_eq!(reader.read(listed.unwrap().location()).unwrap(), b"whole", "{}", layout.name);
+            assert_eq!(reader.read(listed.unwrap().location()).unwrap(), b"whole");
         }
         writer.archive(&field("99", "t"), b"after").unwrap();
         writer.flush().unwrap();

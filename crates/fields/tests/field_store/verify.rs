@@ -2,16 +2,19 @@
 
 use std::{
     env, fs,
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use isotach_engine_posix::Posix;
 use isotach_fields::{FieldStore, Level, ListOptions, Repair, Repaired, VerifyOptions, VerifyReport, crc32c};
-use isotach_object::{Array, Container, Engine, KeyValue, ObjectClass, ObjectId, ObjectType, Update};
+use isotach_object::{Anchor, Array, Container, Engine, KeyValue, ObjectClass, ObjectId, ObjectType, Update};
 
-use crate::layouts::{Layout, archive, bytes_of, field, listed, request, request_like};
+use crate::layouts::{Layout, archive, bytes_of, everywhere, field, listed, named, request, request_like};
 
 const ALL: VerifyOptions = VerifyOptions { data: true, threads: 2 };
 const WITHOUT: VerifyOptions = VerifyOptions { data: false, threads: 2 };
@@ -28,7 +31,28 @@ fn told(report: &VerifyReport) -> Vec<(Level, String, String)> {
         .collect()
 }
 
-fn catalogue(layout: &Layout, store: &FieldStore) -> std::sync::Arc<dyn Container> {
+/// Asserts the only damage.
+#[track_caller]
+fn only_damage(report: &VerifyReport, level: Level, what: &str) {
+    let told = told(report);
+    assert!(told.len() == 1 && told[0].0 == level && told[0].2.contains(what), "{told:?}");
+}
+
+/// Adopts the field of step 18 from a file, whose path is returned.
+fn adopt(layout: &Layout, store: &FieldStore) -> PathBuf {
+    let file = layout.folder.path().join("adopted");
+    fs::write(&file, b"pad-adopted").unwrap();
+    store.adopt(&field("18", "t"), &file, 4, 7, None).unwrap();
+    store.flush().unwrap();
+    file
+}
+
+/// The container of the bytes of the only dataset.
+fn store_container(layout: &Layout, store: &FieldStore) -> Arc<dyn Container> {
+    layout.container(&store.status(&request("")).unwrap()[0].store)
+}
+
+fn catalogue(layout: &Layout, store: &FieldStore) -> Arc<dyn Container> {
     layout.container(&store.status(&request("")).unwrap()[0].catalogue)
 }
 
@@ -49,22 +73,13 @@ fn with_three_steps(layout: &Layout) -> FieldStore {
 
 #[test]
 fn nothing_is_damaged_in_a_store_that_is_whole_and_everything_is_counted() {
-    for layout in Layout::all() {
-        let store = with_three_steps(&layout);
-        let file = layout.folder.path().join("adopted");
-        fs::write(&file, b"pad-adopted").unwrap();
-        store.adopt(&field("18", "t"), &file, 4, 7, None).unwrap();
-        store.flush().unwrap();
+    for (layout, store) in everywhere(with_three_steps) {
+        adopt(&layout, &store);
         for options in [ALL, WITHOUT] {
             let report = verify(&store, options);
-            assert!(report.is_sound(), "{}: {:?}", layout.name, told(&report));
+            assert!(report.is_sound(), "{:?}", told(&report));
             let dataset = &report.parts[1];
-            assert_eq!(
-                (report.parts.len(), dataset.fields, dataset.replaced_fields),
-                (2, 4, 1),
-                "{}",
-                layout.name
-            );
+            assert_eq!((report.parts.len(), dataset.fields, dataset.replaced_fields), (2, 4, 1));
         }
         let some = store.verify(&request("step=6/12"), ALL, &|_| ()).unwrap();
         assert_eq!((some.parts[1].fields, some.parts[1].replaced_fields), (2, 0));
@@ -102,37 +117,31 @@ fn note_on_daos(place: &str) -> String {
 
 #[test]
 fn wrong_entries_and_missing_arrays_are_reported_and_taken_out() {
-    for layout in Layout::all() {
-        let store = with_three_steps(&layout);
+    for (layout, store) in everywhere(with_three_steps) {
         let [index, history, _] = objects(&store);
         let container = catalogue(&layout, &store);
         let index = KeyValue::new(&*container, index).unwrap();
         index.put(b"6::500:130", b"?").unwrap();
         KeyValue::new(&*container, history).unwrap().put(b"no id", b"?").unwrap();
         container.flush().unwrap();
-        let location =
-            store.inspect(&request_like(&field("12", "t"), "")).unwrap().next().unwrap().unwrap().location;
-        let at = store.status(&request("")).unwrap().remove(0).store;
-        let bytes = layout.container(&at);
+        let location = store.locate(&field("12", "t")).unwrap().unwrap().location;
+        let bytes = store_container(&layout, &store);
         Array::new(&*bytes, location.object().unwrap()).unwrap().set_size(4).unwrap();
         bytes.flush().unwrap();
 
         let report = verify(&store, WITHOUT);
-        let told = told(&report);
-        assert_eq!(told.len(), 3, "{}: {told:?}", layout.name);
+        let found = told(&report);
+        assert_eq!(found.len(), 3, "{found:?}");
         let has = |level, step: &str, what: &str| {
-            told.iter().any(|(l, s, w)| *l == level && s == step && w.contains(what))
+            found.iter().any(|(l, s, w)| *l == level && s == step && w.contains(what))
         };
-        assert!(has(Level::Field, "6", "cannot be read"), "{told:?}");
-        assert!(has(Level::ReplacedField, "-", "cannot be read"), "{told:?}");
-        assert!(has(Level::Field, "12", "4 bytes are there instead of 6"), "{told:?}");
+        assert!(has(Level::Field, "6", "cannot be read"), "{found:?}");
+        assert!(has(Level::ReplacedField, "-", "cannot be read"), "{found:?}");
+        assert!(has(Level::Field, "12", "4 bytes are there instead of 6"), "{found:?}");
 
         let plan = report.repair(false).unwrap();
-        assert!(
-            plan.repaired
-                .iter()
-                .all(|repaired| repaired.repair == Repair::TakenOut && repaired.quarantine.is_none())
-        );
+        let is_taken_out = |repaired: &Repaired| repaired.repair == Repair::TakenOut;
+        assert!(plan.repaired.iter().all(|one| is_taken_out(one) && one.quarantine.is_none()));
         assert_eq!(index.get(b"6::500:130").unwrap().unwrap(), b"?", "a plan changes nothing");
         if layout.name.starts_with("memory") {
             let done = report.repair(true).unwrap();
@@ -141,48 +150,37 @@ fn wrong_entries_and_missing_arrays_are_reported_and_taken_out() {
             continue;
         }
         let done = report.repair(true).unwrap();
-        assert!(done.repaired.iter().all(|repaired| repaired.repair == Repair::TakenOut), "{done:?}");
+        assert!(done.repaired.iter().all(is_taken_out), "{done:?}");
         let note = note_in(done.repaired[0].quarantine.as_ref().unwrap());
         assert!(note.contains("step=12") && note.contains("key 363a3a3530303a313330 value 3f"), "{note}");
         assert_eq!(bytes_of(&layout.store(), &request_like(&field("0", "t"), "step=0/6/12")), [b"new"]);
-        let all: Vec<_> =
-            layout.store().list(&request(""), ListOptions { duplicates: true }).unwrap().collect();
-        assert!(all.iter().all(Result::is_ok), "{all:?}");
+        let all = layout.store().list(&request(""), ListOptions { duplicates: true }).unwrap();
+        all.for_each(|listed| drop(listed.unwrap()));
         archive(&store, &[(field("6", "t"), b"again")]);
         assert_eq!(listed(&store, "").len(), 2);
         let after = verify(&store, ALL);
         // What the entries were replaced by is gone; that it was there is still told.
-        assert!(
-            after.parts[1].damage.iter().all(|damage| damage.level == Level::ReplacedField),
-            "{:?}",
-            after.parts[1]
-        );
+        assert!(told(&after).iter().all(|(level, ..)| *level == Level::ReplacedField), "{after:?}");
     }
 }
 
 #[test]
 fn bytes_that_are_not_those_of_the_entry_are_found_when_they_are_read() {
-    for layout in Layout::all() {
-        let store = with_three_steps(&layout);
-        let file = layout.folder.path().join("adopted");
-        fs::write(&file, b"pad-adopted").unwrap();
-        store.adopt(&field("18", "t"), &file, 4, 7, None).unwrap();
-        store.flush().unwrap();
-        let mut location =
-            store.inspect(&request_like(&field("12", "t"), "")).unwrap().next().unwrap().unwrap().location;
+    for (layout, store) in everywhere(with_three_steps) {
+        let file = adopt(&layout, &store);
+        let mut location = store.locate(&field("12", "t")).unwrap().unwrap().location;
         location.checksum = crc32c(b"others");
         store.index(&field("24", "t"), &location).unwrap();
         store.flush().unwrap();
         fs::write(&file, b"pad-adapted").unwrap();
-        assert!(verify(&store, WITHOUT).is_sound(), "{}", layout.name);
+        assert!(verify(&store, WITHOUT).is_sound());
         let report = verify(&store, ALL);
         let steps: Vec<_> = told(&report).into_iter().map(|(level, step, _)| (level, step)).collect();
-        assert!(steps.contains(&(Level::Field, "18".to_owned())), "{}: {steps:?}", layout.name);
-        assert!(steps.contains(&(Level::Field, "24".to_owned())), "{}: {steps:?}", layout.name);
-        assert_eq!(steps.len(), 2, "{}: {steps:?}", layout.name);
+        assert!(steps.contains(&(Level::Field, "18".to_owned())), "{steps:?}");
+        assert!(steps.contains(&(Level::Field, "24".to_owned())), "{steps:?}");
+        assert_eq!(steps.len(), 2, "{steps:?}");
         fs::remove_file(&file).unwrap();
-        let told = told(&verify(&store, WITHOUT));
-        assert!(told.len() == 1 && told[0].2.contains("cannot be read"), "{told:?}");
+        only_damage(&verify(&store, WITHOUT), Level::Field, "cannot be read");
     }
 }
 
@@ -197,11 +195,7 @@ fn a_value_that_an_axis_lacks_hides_its_fields_until_it_is_put_back() {
     let six = request_like(&field("6", "t"), "");
     assert!(bytes_of(&store, &six).is_empty());
     let report = verify(&store, WITHOUT);
-    let told = told(&report);
-    assert!(
-        told.len() == 1 && told[0].0 == Level::Collocation && told[0].2.contains("axis step lacks \"6\""),
-        "{told:?}"
-    );
+    only_damage(&report, Level::Collocation, "axis step lacks \"6\"");
     assert_eq!(report.repair(true).unwrap().repaired[0].repair, Repair::PutBack);
     assert_eq!(bytes_of(&store, &six), [b"six"]);
     assert!(verify(&store, ALL).is_sound());
@@ -211,16 +205,10 @@ fn a_value_that_an_axis_lacks_hides_its_fields_until_it_is_put_back() {
 fn a_repair_reports_a_lost_dataset_and_leaves_it() {
     let layout = Layout::posix();
     let store = with_three_steps(&layout);
-    let status = store.status(&request("")).unwrap().remove(0);
-    layout
-        .registry
-        .open_pool(&status.catalogue.pool)
-        .unwrap()
-        .destroy_container(&status.catalogue.label)
-        .unwrap();
+    let at = store.status(&request("")).unwrap().remove(0).catalogue;
+    layout.registry.open_pool(&at.pool).unwrap().destroy_container(&at.label).unwrap();
     let report = verify(&layout.store(), ALL);
-    let told = told(&report);
-    assert!(told.len() == 1 && told[0].0 == Level::Dataset && told[0].2.contains("it is lost"), "{told:?}");
+    only_damage(&report, Level::Dataset, "it is lost");
     assert_eq!(report.repair(true).unwrap().repaired[0].repair, Repair::Left);
 }
 
@@ -246,59 +234,44 @@ fn a_dataset_created_during_its_repair_stays_and_the_lost_one_is_reported() {
     let root = pool.open_container(&"root".parse().unwrap()).unwrap();
     let datasets = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 0);
     let list = KeyValue::new(&*root, datasets).unwrap();
-    let mut keys = Vec::new();
-    list.for_each(|key, _| -> isotach_object::Result<()> {
-        keys.push(key.to_vec());
-        Ok(())
-    })
-    .unwrap();
-    keys.iter().for_each(|key| list.remove(key).unwrap());
+    let page = list.list(&Anchor::start(), 10, false).unwrap();
+    page.keys().for_each(|key| list.remove(key).unwrap());
     root.flush().unwrap();
 
     let report = verify(&store, WITHOUT);
     assert!(told(&report)[0].2.contains("the list of datasets does not name this one"), "{report:?}");
     archive(&layout.store(), &[(field("6", "t"), b"of another life")]);
     let done = report.repair(true).unwrap().repaired.remove(0);
-    assert_eq!(
-        (done.repair, done.why.as_deref()),
-        (Repair::Left, Some("it has changed since it was looked at"))
-    );
+    assert_eq!(done.repair, Repair::Left);
+    assert_eq!(done.why.as_deref(), Some("it has changed since it was looked at"));
     assert_eq!(bytes_of(&layout.store(), &request_like(&field("6", "t"), "")), [b"of another life"]);
     let told = told(&verify(&store, WITHOUT));
-    assert!(
-        told.len() == 1 && told[0].2.contains("it has fields of a dataset that is listed with"),
-        "{told:?}"
-    );
+    let what = "it has fields of a dataset that is listed with";
+    assert!(told.len() == 1 && told[0].2.contains(what), "{told:?}");
 }
 
 #[test]
 fn a_replaced_field_whose_array_is_gone_was_half_purged_and_is_no_damage() {
-    for layout in Layout::all() {
-        let store = with_three_steps(&layout);
-        let all: Vec<_> = store
-            .list(&request("step=0"), ListOptions { duplicates: true })
-            .unwrap()
-            .map(|listed| listed.unwrap().location().clone())
-            .collect();
-        let newest = store.locate(&field("0", "t")).unwrap().unwrap().location;
-        let old = all.iter().find(|location| **location != newest).unwrap().object().unwrap();
-        let at = store.status(&request("")).unwrap().remove(0).store;
-        let bytes = layout.container(&at);
+    for (layout, store) in everywhere(with_three_steps) {
+        let all = store.list(&request("step=0"), ListOptions { duplicates: true }).unwrap();
+        let replaced = all.map(Result::unwrap).find(|listed| listed.is_replaced()).unwrap();
+        let old = replaced.location().object().unwrap();
+        let bytes = store_container(&layout, &store);
         bytes.update(&[Update::Destroy { object: old }]).unwrap();
         bytes.flush().unwrap();
         for options in [ALL, WITHOUT] {
             let report = verify(&store, options);
-            assert!(report.is_sound(), "{}: {:?}", layout.name, told(&report));
+            assert!(report.is_sound(), "{:?}", told(&report));
         }
         assert_eq!(store.purge(&request(""), true).unwrap().found[0].replaced_fields, 1);
-        assert_eq!(verify(&store, ALL).parts[1].replaced_fields, 0, "{}", layout.name);
+        assert_eq!(verify(&store, ALL).parts[1].replaced_fields, 0);
         assert_eq!(bytes_of(&store, &request_like(&field("0", "t"), "step=0/6")), [&b"new"[..], b"six"]);
     }
 }
 
 #[test]
 fn verifying_beside_writers_wipers_and_purgers_finds_nothing() {
-    for layout in [Layout::posix(), Layout::apart()] {
+    for layout in named([Layout::posix(), Layout::apart()]) {
         with_three_steps(&layout);
         let purged = AtomicU64::new(0);
         std::thread::scope(|scope| {
@@ -329,7 +302,7 @@ fn verifying_beside_writers_wipers_and_purgers_finds_nothing() {
             let store = layout.store();
             while !purging.is_finished() {
                 let report = verify(&store, ALL);
-                assert!(report.is_sound(), "{}: {:?}", layout.name, told(&report));
+                assert!(report.is_sound(), "{:?}", told(&report));
             }
         });
     }
@@ -337,27 +310,26 @@ fn verifying_beside_writers_wipers_and_purgers_finds_nothing() {
 
 #[test]
 fn arrays_that_no_entry_names_are_counted_and_are_no_damage() {
-    for layout in Layout::all() {
-        let store = with_three_steps(&layout);
+    for (layout, store) in everywhere(with_three_steps) {
         let unnamed = |store: &FieldStore| {
             let report = verify(store, ALL);
-            assert!(report.is_sound(), "{}: {:?}", layout.name, told(&report));
+            assert!(report.is_sound(), "{:?}", told(&report));
             report.parts[1].unnamed_fields.as_ref().map(|unnamed| (unnamed.fields, unnamed.bytes))
         };
-        assert_eq!(unnamed(&store), None, "{}", layout.name);
+        assert_eq!(unnamed(&store), None);
         // As a writer leaves them that was killed before its flush.
-        let container = layout.container(&store.status(&request("")).unwrap().remove(0).store);
+        let container = store_container(&layout, &store);
         for bytes in [&b"six"[..], b"twelve"] {
             let id = container.allocate_ids(1).unwrap().start;
             let array = ObjectId::new(ObjectType::Array, ObjectClass::S1, 7, id);
             container.write_new(array, bytes).unwrap();
         }
         container.flush().unwrap();
-        assert_eq!(unnamed(&store), Some((2, 9)), "{}", layout.name);
+        assert_eq!(unnamed(&store), Some((2, 9)));
         let repaired = verify(&store, ALL).repair(true).unwrap();
-        assert!(repaired.repaired.is_empty(), "{}: {repaired:?}", layout.name);
+        assert!(repaired.repaired.is_empty(), "{repaired:?}");
         store.purge(&request(""), true).unwrap();
-        assert_eq!(unnamed(&store), Some((2, 9)), "{}: only a wipe frees them", layout.name);
+        assert_eq!(unnamed(&store), Some((2, 9)), "only a wipe frees them");
         let one = store.verify(&request("step=6"), ALL, &|_| ()).unwrap();
         assert_eq!(one.parts[1].unnamed_fields.as_ref().map(|unnamed| unnamed.fields), Some(2));
     }

@@ -3,7 +3,7 @@
 use isotach_fields::{Error, FieldStore};
 use isotach_object::{Anchor, KeyValue, ObjectClass, ObjectId, ObjectType};
 
-use crate::layouts::{Layout, archive, field, listed, request, with};
+use crate::layouts::{Layout, archive, everywhere, field, listed, named, request, with};
 
 /// Two datasets; the first with two collocations, one field replaced.
 fn filled(layout: &Layout) -> FieldStore {
@@ -16,15 +16,14 @@ fn filled(layout: &Layout) -> FieldStore {
 
 #[test]
 fn a_dry_run_reports_and_removes_nothing() {
-    for layout in Layout::all() {
-        let store = filled(&layout);
+    for (_layout, store) in everywhere(filled) {
         let report = store.wipe(&request("class=od"), false).unwrap();
         assert!(!report.done);
         let dataset = &report.datasets[0];
         assert!(dataset.is_whole);
         assert_eq!((report.datasets.len(), dataset.collocations.len()), (1, 2));
         let counts = report.counts();
-        assert_eq!((counts.fields, counts.bytes), (3, 14), "{}", layout.name);
+        assert_eq!((counts.fields, counts.bytes), (3, 14));
         assert_eq!((counts.replaced_fields, counts.replaced_bytes), (1, 3));
         assert_eq!(listed(&store, "").len(), 4);
     }
@@ -32,32 +31,32 @@ fn a_dry_run_reports_and_removes_nothing() {
 
 #[test]
 fn a_whole_dataset_goes_with_its_containers_and_can_be_made_again() {
-    for layout in Layout::all() {
+    for layout in named(Layout::all()) {
         let (store, other) = (filled(&layout), layout.store());
         assert_eq!(listed(&other, "").len(), 4);
         let before = layout.containers();
         assert!(store.wipe(&request("class=od"), true).unwrap().done);
         assert!(layout.containers() < before);
         for store in [&store, &other] {
-            assert_eq!(listed(store, "").len(), 1, "{}", layout.name);
+            assert_eq!(listed(store, "").len(), 1);
             assert!(store.retrieve_one(&field("0", "t")).unwrap().is_none());
         }
         archive(&store, &[(field("12", "t"), b"again")]);
-        assert_eq!(listed(&other, "class=od").len(), 1, "nothing old came back on {}", layout.name);
+        assert_eq!(listed(&other, "class=od").len(), 1, "nothing old came back");
         assert_eq!(other.retrieve_one(&field("12", "t")).unwrap().unwrap(), b"again");
     }
 }
 
 #[test]
 fn a_collocation_goes_and_the_rest_of_its_dataset_stays() {
-    for layout in Layout::all() {
+    for layout in named(Layout::all()) {
         let (store, other) = (filled(&layout), layout.store());
         assert_eq!(listed(&other, "class=od").len(), 3);
         let report = store.wipe(&request("class=od,type=fc"), true).unwrap();
         let dataset = &report.datasets[0];
         assert_eq!((dataset.is_whole, dataset.counts.fields, dataset.counts.replaced_fields), (false, 2, 1));
         assert_eq!(listed(&other, "class=od"), listed(&store, "type=an"));
-        assert!(other.retrieve_one(&field("0", "t")).unwrap().is_none(), "{}", layout.name);
+        assert!(other.retrieve_one(&field("0", "t")).unwrap().is_none());
         archive(&store, &[(field("6", "u"), b"again")]);
         assert_eq!(listed(&other, "class=od,type=fc").len(), 1);
         let axes = other.axes(&request("type=fc,class=od")).unwrap().found;
@@ -85,8 +84,7 @@ fn single_fields_and_the_whole_store_are_refused() {
 
 #[test]
 fn a_writer_whose_dataset_is_wiped_learns_of_it_and_can_go_on() {
-    for layout in Layout::all() {
-        let (writer, other) = (layout.store(), layout.store());
+    for (_layout, [writer, other]) in everywhere(Layout::two_handles) {
         archive(&writer, &[(field("0", "t"), b"0")]);
         writer.archive(&field("6", "t"), b"6").unwrap();
         writer.archive(&with(&field("6", "t"), "class=rd"), b"rd").unwrap();
@@ -95,11 +93,11 @@ fn a_writer_whose_dataset_is_wiped_learns_of_it_and_can_go_on() {
             Error::Wiped { fields, dataset } => {
                 assert!(fields == 1 && dataset.contains("class=od"), "{dataset}");
             }
-            error => panic!("{}: {error:?}", layout.name),
+            error => panic!("{error:?}"),
         }
         assert_eq!(listed(&other, "").len(), 1, "the other dataset was flushed all the same");
         archive(&writer, &[(field("12", "t"), b"12")]);
-        assert_eq!(listed(&other, "class=od").len(), 1, "{}", layout.name);
+        assert_eq!(listed(&other, "class=od").len(), 1);
     }
 }
 
@@ -123,27 +121,25 @@ fn with_a_killed_wipe(layout: &Layout) -> FieldStore {
 
 #[test]
 fn the_next_wipe_removes_what_a_killed_wipe_left() {
-    for layout in Layout::all() {
-        let store = with_a_killed_wipe(&layout);
+    for (layout, store) in everywhere(with_a_killed_wipe) {
         let before = layout.containers();
         assert!(store.wipe(&request("class=ei"), false).unwrap().datasets.is_empty());
-        assert_eq!(layout.containers(), before, "a dry run removes nothing on {}", layout.name);
+        assert_eq!(layout.containers(), before, "a dry run removes nothing");
         store.wipe(&request("class=ei"), true).unwrap();
         // The pools are counted twice where they are one.
-        assert_eq!(layout.containers(), before - 2, "{}", layout.name);
-        assert_eq!(listed(&store, "").len(), 1, "{}", layout.name);
+        assert_eq!(layout.containers(), before - 2);
+        assert_eq!(listed(&store, "").len(), 1);
     }
 }
 
 #[test]
 fn a_dataset_is_created_again_beside_the_leftovers_of_a_killed_wipe() {
-    for layout in Layout::all() {
-        let store = with_a_killed_wipe(&layout);
+    for (layout, store) in everywhere(with_a_killed_wipe) {
         let before = layout.containers();
         archive(&store, &[(field("0", "t"), b"again")]);
         store.wipe(&request("class=ei"), true).unwrap();
-        assert_eq!(layout.containers(), before, "{}", layout.name);
-        assert_eq!(listed(&layout.store(), "").len(), 2, "nothing old came back on {}", layout.name);
+        assert_eq!(layout.containers(), before);
+        assert_eq!(listed(&layout.store(), "").len(), 2, "nothing old came back");
         assert_eq!(store.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"again");
     }
 }
@@ -172,44 +168,41 @@ fn what_was_wiped_is_not_held_open_by_handles_that_go_on_to_other_datasets() {
 
 #[test]
 fn a_dataset_wiped_between_two_batches_is_made_again_by_its_writer() {
-    for layout in Layout::all() {
-        let (writer, other) = (layout.store(), layout.store());
+    for (_layout, [writer, other]) in everywhere(Layout::two_handles) {
         archive(&writer, &[(field("0", "t"), b"0")]);
         other.wipe(&request("class=od"), true).unwrap();
         archive(&writer, &[(field("6", "t"), b"6")]);
         assert_eq!(listed(&other, "").len(), 1);
-        assert_eq!(other.retrieve_one(&field("6", "t")).unwrap().unwrap(), b"6", "{}", layout.name);
+        assert_eq!(other.retrieve_one(&field("6", "t")).unwrap().unwrap(), b"6");
     }
 }
 
 #[test]
 fn a_writer_declares_again_what_a_wipe_of_its_collocation_removed() {
-    for layout in Layout::all() {
-        let (writer, other) = (layout.store(), layout.store());
+    for (_layout, [writer, other]) in everywhere(Layout::two_handles) {
         archive(&writer, &[(field("0", "t"), b"0"), (field("0", "u"), b"0u")]);
         writer.archive(&field("0", "t"), b"new").unwrap();
         other.wipe(&request("class=od,type=fc"), true).unwrap();
         assert!(listed(&other, "").is_empty());
         writer.flush().unwrap();
-        assert_eq!(listed(&other, "step=0,param=t").len(), 1, "{}", layout.name);
+        assert_eq!(listed(&other, "step=0,param=t").len(), 1);
         let retrieve = crate::layouts::request_like(&field("0", "t"), "param=t/u");
         assert_eq!(crate::layouts::bytes_of(&other, &retrieve), [b"new"]);
         archive(&writer, &[(field("0", "u"), b"u")]);
-        assert_eq!(crate::layouts::bytes_of(&other, &retrieve), [&b"new"[..], b"u"], "{}", layout.name);
+        assert_eq!(crate::layouts::bytes_of(&other, &retrieve), [&b"new"[..], b"u"]);
     }
 }
 
 #[test]
 fn each_flush_reports_one_wiped_dataset_until_all_are_reported() {
-    for layout in Layout::all() {
-        let (writer, other) = (layout.store(), layout.store());
+    for (_layout, [writer, other]) in everywhere(Layout::two_handles) {
         for expver in ["expver=0001", "expver=0002", "expver=0003"] {
             writer.archive(&with(&field("0", "130"), expver), b"zero").unwrap();
         }
         other.wipe(&request("class=od"), true).unwrap();
         for _ in 0..3 {
             let told = writer.flush().unwrap_err();
-            assert!(matches!(told, Error::Wiped { fields: 1, .. }), "{}: {told:?}", layout.name);
+            assert!(matches!(told, Error::Wiped { fields: 1, .. }), "{told:?}");
         }
         writer.flush().unwrap();
     }
@@ -217,8 +210,7 @@ fn each_flush_reports_one_wiped_dataset_until_all_are_reported() {
 
 #[test]
 fn an_array_that_another_collocation_has_outlives_the_wipe_of_each() {
-    for layout in Layout::all() {
-        let store = layout.store();
+    for (layout, store) in everywhere(Layout::store) {
         for (class, wiped, left) in [("class=od", "type=fc", "type=an"), ("class=rd", "type=an", "type=fc")] {
             let of = |kind: &str| with(&with(&field("0", "t"), class), kind);
             archive(&store, &[(of("type=an"), b"shared")]);
@@ -228,25 +220,24 @@ fn an_array_that_another_collocation_has_outlives_the_wipe_of_each() {
             store.wipe(&request(&format!("{class},{wiped}")), true).unwrap();
             assert!(listed(&store, &format!("{class},{wiped}")).is_empty());
             let there = store.retrieve_one(&of(left));
-            assert_eq!(there.unwrap().unwrap(), b"shared", "{}: {wiped} was wiped", layout.name);
-            assert_eq!(layout.arrays(&store, class), 2, "{}: the rest is destroyed", layout.name);
+            assert_eq!(there.unwrap().unwrap(), b"shared", "{wiped} was wiped");
+            assert_eq!(layout.arrays(&store, class), 2, "the rest is destroyed");
             store.wipe(&request(&format!("{class},{left}")), true).unwrap();
-            assert_eq!(layout.arrays(&store, class), 0, "{}: nobody has it any more", layout.name);
+            assert_eq!(layout.arrays(&store, class), 0, "nobody has it any more");
         }
     }
 }
 
 #[test]
 fn a_wipe_keeps_a_replaced_array_that_another_collocation_indexes() {
-    for layout in Layout::all() {
-        let store = layout.store();
+    for (layout, store) in everywhere(Layout::store) {
         let (first, second) = (field("0", "t"), with(&field("0", "t"), "type=an"));
         archive(&store, &[(first.clone(), b"shared")]);
         let shared = store.locate(&first).unwrap().unwrap().location;
         store.index(&second, &shared).unwrap();
         archive(&store, &[(first, b"new")]);
         store.wipe(&request("class=od,type=fc"), true).unwrap();
-        assert_eq!(store.retrieve_one(&second).unwrap().unwrap(), b"shared", "{}", layout.name);
-        assert_eq!(layout.arrays(&store, "class=od"), 1, "{}", layout.name);
+        assert_eq!(store.retrieve_one(&second).unwrap().unwrap(), b"shared");
+        assert_eq!(layout.arrays(&store, "class=od"), 1);
     }
 }

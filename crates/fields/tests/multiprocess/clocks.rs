@@ -23,12 +23,10 @@ fn build(folder: &Path) -> Option<std::path::PathBuf> {
 
 #[test]
 fn nothing_is_lost_or_held_up_when_clocks_jump_back_and_forth() {
-    let folder = tempfile::tempdir().unwrap();
+    let (folder, uri) = roles::new_store("checkpoint=16384");
     let Some(clock) = build(folder.path()) else {
         return skip(Need::Compiler, "there is no C compiler to build a wrong clock with");
     };
-    let uri = format!("posix:{}/store?checkpoint=16384", folder.path().display());
-    roles::create(&uri);
     let start = |role: &str| {
         let mut command = Command::new(env::current_exe().unwrap());
         Child::start_by(command.env("LD_PRELOAD", &clock), &format!("{role} {uri}"))

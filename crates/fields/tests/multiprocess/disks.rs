@@ -25,10 +25,7 @@ fn with_own_mounts(role: &str) {
     let role = format!("{role} {}", folder.path().display());
     let is_permitted = Command::new("unshare").args(["--mount", "true"]).status();
     if !is_permitted.is_ok_and(|status| status.success()) {
-        return skip(
-            Need::Mount,
-            "`unshare --mount` is not there or not permitted, so nothing can be mounted",
-        );
+        return skip(Need::Mount, "`unshare --mount` is not there or not permitted: nothing can be mounted");
     }
     let mut command = Command::new("unshare");
     command.args(["--mount", "--propagation", "private"]).arg(env::current_exe().unwrap());
@@ -119,9 +116,9 @@ pub(crate) fn write_protect(folder: &str) {
     mount(&["-o", "remount,rw"], folder);
     let after = roles::open(&uri);
     archive(&after, step(1)).unwrap();
-    [&during, &after]
-        .into_iter()
-        .for_each(|store| [0, 1].map(step).into_iter().for_each(|step| roles::check(store, step)));
+    for store in [&during, &after] {
+        (0..2).for_each(|count| roles::check(store, step(count)));
+    }
     say(&Said::Done);
 }
 

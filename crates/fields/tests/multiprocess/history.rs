@@ -11,15 +11,16 @@ use std::{
     time::{Duration, Instant},
 };
 
+use isotach_engine_kit::random::Seeded;
 use isotach_fields::{FieldStore, ListOptions};
 use isotach_mars::{Key, Request};
 use isotach_object_conformance::history::{self, GARBLED, Part, Recorder, Value, check, operations};
 
 use crate::{
-    kills::Random,
     launcher::{Child, Said},
     number,
     roles::{self, open, say},
+    seeded,
 };
 
 const PROCESSES: u64 = 5;
@@ -41,7 +42,7 @@ const COMMON: &str =
 #[test]
 fn the_reads_and_transactions_of_killed_processes_have_an_order() {
     let end = Instant::now() + Duration::from_secs(number("ISOTACH_HISTORY_SECONDS", 3));
-    let mut random = Random::of_now();
+    let mut random = seeded();
     while Instant::now() < end {
         let history = make(&mut random);
         let begin = Instant::now();
@@ -53,13 +54,11 @@ fn the_reads_and_transactions_of_killed_processes_have_an_order() {
 }
 
 /// One history, in a store of its own.
-fn make(random: &mut Random) -> Vec<history::Operation> {
-    let folder = tempfile::tempdir().unwrap();
+fn make(random: &mut Seeded) -> Vec<history::Operation> {
+    // Runs are made and merged all the while, and transactions have segments.
+    let (folder, uri) = roles::new_store("checkpoint=16384&segment=1024");
     let records = folder.path().join("records");
     std::fs::create_dir(&records).unwrap();
-    // Runs are made and merged all the while, and transactions have segments.
-    let uri = format!("posix:{}/store?checkpoint=16384&segment=1024", folder.path().display());
-    roles::create(&uri);
     let (begin, seed) = (history::now(), random.below(u64::MAX >> 1));
     let end = begin + ROUND;
     let mut last = 0;
@@ -104,7 +103,7 @@ fn together(generation: u64) -> (Vec<u64>, Request) {
 /// The bytes of a value of a field, which identify it.
 fn bytes(key: u64, value: u64) -> Vec<u8> {
     let length = [60, 500, 6000, 140_000][(value % 4) as usize];
-    let mut noise = Random(key << 32 ^ value);
+    let mut noise = Seeded(key << 32 ^ value);
     let mut bytes = [key.to_le_bytes(), value.to_le_bytes()].concat();
     bytes.extend((0..length).map(|_| noise.below(256) as u8));
     bytes
@@ -119,7 +118,7 @@ fn value_of(key: u64, found: &[u8]) -> Value {
 struct Historian {
     store: FieldStore,
     recorder: Recorder,
-    random: Random,
+    random: Seeded,
     process: u64,
     count: u64,
 }
@@ -127,7 +126,7 @@ struct Historian {
 /// Archives and reads until the end.
 pub(crate) fn play(uri: &str, records: &str, process: u64, seed: u64, begin: u64, end: u64) {
     let recorder = Recorder::new(Path::new(records), process);
-    let random = Random(seed ^ process << 40);
+    let random = Seeded(seed ^ process << 40);
     let mut historian = Historian { store: open(uri), recorder, random, process, count: 0 };
     while history::now() < end {
         let generation = (history::now() - begin) / GENERATION;

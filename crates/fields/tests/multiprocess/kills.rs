@@ -3,15 +3,12 @@
 //! A killed writer's successor continues after the last flush that the dead writer reported. There is no other recovery
 //! step.
 
-use std::{
-    thread,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::{thread, time::Duration};
 
 use crate::{
     field::Step,
     launcher::{Child, Said},
-    number, roles,
+    number, roles, seeded,
 };
 
 const WRITERS: u64 = 8;
@@ -20,24 +17,6 @@ const READERS: u64 = 4;
 const SPAN: u64 = 2 * Step::STEPS;
 /// Flushes that are checked at once when their writer was killed. All are checked at the end.
 const LATELY: u64 = 4;
-
-/// Random numbers by a seed.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    /// A seed from the clock, printed so that a failure can be repeated.
-    pub(crate) fn of_now() -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
-        let seed = number("ISOTACH_SEED", now);
-        println!("ISOTACH_SEED={seed}");
-        Self(seed)
-    }
-
-    pub(crate) fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % end
-    }
-}
 
 /// A writer and its present process.
 struct Writer {
@@ -81,7 +60,7 @@ fn no_flushed_field_is_lost_when_writers_and_readers_are_killed_at_any_moment() 
 /// Runs writers and readers in a new store, and kills some of them so many times.
 pub(crate) fn kill_again_and_again(uri: &str, rounds: u64) {
     roles::create(uri);
-    let mut random = Random::of_now();
+    let mut random = seeded();
     let start_reader = |reader: u64| Child::start(&format!("reader {reader} {WRITERS} {SPAN} {uri}"));
     let mut writers: Vec<Writer> = (0..WRITERS).map(|writer| Writer::start(writer, None, uri)).collect();
     let mut readers: Vec<Child> = (0..READERS).map(start_reader).collect();

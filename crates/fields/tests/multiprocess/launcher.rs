@@ -3,6 +3,7 @@
 use std::{
     env,
     io::{BufRead, BufReader, Write},
+    ops::Range,
     process::{ChildStdin, Command, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     thread,
@@ -65,6 +66,11 @@ pub(crate) struct Child {
 impl Child {
     pub(crate) fn start(role: &str) -> Self {
         Self::start_by(&mut Command::new(env::current_exe().unwrap()), role)
+    }
+
+    /// Starts a process for each number.
+    pub(crate) fn start_all(numbers: Range<u64>, role: impl Fn(u64) -> String) -> Vec<Self> {
+        numbers.map(|number| Self::start(&role(number))).collect()
     }
 
     /// Starts this program through another one that takes it as its arguments, or with another environment.

@@ -22,15 +22,15 @@ const FILES_MAX: u64 = 256;
 /// Limits that handles meet at different calls.
 const LIMITS: std::ops::Range<u64> = 64..80;
 
+const COMMON: &str = "class=od,stream=oper,date=20240101,time=0000,type=fc,levtype=sfc,param=167";
+
 fn key(dataset: u64, step: u64) -> Key {
-    let text = "class=od,stream=oper,date=20240101,time=0000,type=fc,levtype=sfc,param=167";
-    format!("{text},expver={dataset:04},step={step}").parse().unwrap()
+    format!("{COMMON},expver={dataset:04},step={step}").parse().unwrap()
 }
 
 fn all(datasets: u64) -> String {
     let expvers: Vec<String> = (0..datasets).map(|dataset| format!("{dataset:04}")).collect();
-    let text = "class=od,stream=oper,date=20240101,time=0000,type=fc,levtype=sfc,param=167";
-    format!("{text},expver={},step=0", expvers.join("/"))
+    format!("{COMMON},expver={},step=0", expvers.join("/"))
 }
 
 /// Opens so many datasets and containers under a low limit, as only a careless program would.
@@ -159,8 +159,8 @@ const ENOUGH: usize = 12;
 pub(crate) fn have_few_left(folder: &str) {
     limit_files(FILES_MAX);
     for left in LEFT {
-        for call in Call::ALL {
-            let uri = format!("posix:{folder}/{left}-{call:?}?sync=no");
+        for (at, (call, make)) in CALLS.into_iter().enumerate() {
+            let uri = format!("posix:{folder}/{left}-{at}?sync=no");
             roles::create(&uri);
             let store = roles::open(&uri);
             (0..4).for_each(|dataset| store.archive(&key(dataset, 0), &FIELD).unwrap());
@@ -168,16 +168,13 @@ pub(crate) fn have_few_left(folder: &str) {
             // Small, so that it is in the log, and large, so that it has a file.
             store.archive(&key(0, 1), &FIELD[..10]).unwrap();
             let taken = take_all_but(left);
-            let told = call.make(&store);
+            let told = make(&store);
             drop(taken);
-            match told {
-                Ok(()) => {}
-                Err(error) => {
-                    assert_eq!(error.code(), "too-many-open", "{call:?} with {left} left: {error}");
-                    assert!(left < ENOUGH, "{call:?} with {left} left: {error}");
-                }
+            if let Err(error) = told {
+                assert_eq!(error.code(), "too-many-open", "{call} with {left} left: {error}");
+                assert!(left < ENOUGH, "{call} with {left} left: {error}");
             }
-            call.check(&roles::open(&uri), left);
+            check_after(call, &roles::open(&uri), left);
             store.flush().unwrap();
         }
     }
@@ -193,81 +190,54 @@ fn take_all_but(left: usize) -> Vec<File> {
     taken
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Call {
-    Archive,
-    Flush,
-    Retrieve,
-    RetrieveOne,
-    List,
-    Verify,
-    Purge,
-    Wipe,
-    WipeCollocations,
-    Snapshot,
+/// A call, by its name.
+type Call = (&'static str, fn(&FieldStore) -> Result<(), isotach_fields::Error>);
+
+const CALLS: [Call; 10] = [
+    ("archive", |store| store.archive(&key(9, 0), &FIELD)),
+    ("flush", FieldStore::flush),
+    ("retrieve", |store| {
+        for field in store.retrieve(&all(4).parse().unwrap())? {
+            assert_eq!(*field?.bytes, FIELD);
+        }
+        Ok(())
+    }),
+    ("retrieve one", |store| {
+        assert_eq!(store.retrieve_one(&key(1, 0))?.as_deref(), Some(&FIELD[..]));
+        Ok(())
+    }),
+    ("list", |store| {
+        let listed = store.list(&everything(), ListOptions::default())?.collect::<Result<Vec<_>, _>>()?;
+        assert_eq!(listed.len(), 4);
+        Ok(())
+    }),
+    ("verify", |store| {
+        let options = VerifyOptions { data: true, ..VerifyOptions::default() };
+        let report = store.verify(&everything(), options, &|_| ())?;
+        assert!(report.is_sound(), "{report:?}");
+        Ok(())
+    }),
+    ("purge", |store| store.purge(&everything(), true).map(drop)),
+    ("wipe", |store| store.wipe(&"class=od,expver=0001/0002".parse().unwrap(), true).map(drop)),
+    ("wipe collocations", |store| {
+        store.wipe(&"expver=0001/0002,levtype=sfc".parse().unwrap(), true).map(drop)
+    }),
+    ("snapshot", |store| store.snapshot(&everything(), "past").map(drop)),
+];
+
+fn everything() -> Request {
+    "class=od".parse().unwrap()
 }
 
-impl Call {
-    const ALL: [Self; 10] = [
-        Self::Archive,
-        Self::Flush,
-        Self::Retrieve,
-        Self::RetrieveOne,
-        Self::List,
-        Self::Verify,
-        Self::Purge,
-        Self::Wipe,
-        Self::WipeCollocations,
-        Self::Snapshot,
-    ];
-
-    fn make(self, store: &FieldStore) -> Result<(), isotach_fields::Error> {
-        let everything: Request = "class=od".parse().unwrap();
-        match self {
-            Self::Archive => store.archive(&key(9, 0), &FIELD),
-            Self::Flush => store.flush(),
-            Self::Retrieve => {
-                for field in store.retrieve(&all(4).parse().unwrap())? {
-                    assert_eq!(*field?.bytes, FIELD);
-                }
-                Ok(())
-            }
-            Self::RetrieveOne => {
-                assert_eq!(store.retrieve_one(&key(1, 0))?.as_deref(), Some(&FIELD[..]));
-                Ok(())
-            }
-            Self::List => {
-                let listed =
-                    store.list(&everything, ListOptions::default())?.collect::<Result<Vec<_>, _>>()?;
-                assert_eq!(listed.len(), 4);
-                Ok(())
-            }
-            Self::Verify => {
-                let options = VerifyOptions { data: true, ..VerifyOptions::default() };
-                let report = store.verify(&everything, options, &|_| ())?;
-                assert!(report.is_sound(), "{report:?}");
-                Ok(())
-            }
-            Self::Purge => store.purge(&everything, true).map(drop),
-            Self::Wipe => store.wipe(&"class=od,expver=0001/0002".parse().unwrap(), true).map(drop),
-            Self::WipeCollocations => {
-                store.wipe(&"expver=0001/0002,levtype=sfc".parse().unwrap(), true).map(drop)
-            }
-            Self::Snapshot => store.snapshot(&everything, "past").map(drop),
-        }
-    }
-
-    /// Whatever the call returned, each dataset is whole, or removed by a wipe.
-    fn check(self, store: &FieldStore, left: usize) {
-        let report = store.verify(&"".parse().unwrap(), VerifyOptions::default(), &|_| ()).unwrap();
-        assert!(report.is_sound(), "{self:?} with {left} left: {report:?}");
-        for dataset in 0..4 {
-            let found = store.retrieve_one(&key(dataset, 0)).unwrap();
-            let may_be_gone =
-                matches!(self, Self::Wipe | Self::WipeCollocations) && [1, 2].contains(&dataset);
-            let is_right = found.as_deref().map_or(may_be_gone, |found| *found == FIELD);
-            assert!(is_right, "{self:?} with {left} left: dataset {dataset}");
-        }
+/// Whatever a call returned, each dataset is whole, or removed by a wipe.
+fn check_after(call: &str, store: &FieldStore, left: usize) {
+    let report = store.verify(&"".parse().unwrap(), VerifyOptions::default(), &|_| ()).unwrap();
+    assert!(report.is_sound(), "{call} with {left} left: {report:?}");
+    for dataset in 0..4 {
+        let found = store.retrieve_one(&key(dataset, 0)).unwrap();
+        let may_be_gone = call.starts_with("wipe") && [1, 2].contains(&dataset);
+        let is_right = found.as_deref().map_or(may_be_gone, |found| *found == FIELD);
+        assert!(is_right, "{call} with {left} left: dataset {dataset}");
     }
 }
 
@@ -289,28 +259,29 @@ fn refuse_handles(uri: &str) {
     pool.open_container(&"root".parse().unwrap()).unwrap();
 }
 
+/// Runs a role in a folder of its own.
+fn run_in_folder(role: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    Child::start(&format!("{role} {}", folder.path().display())).expect(&Said::Done);
+}
+
 #[test]
 fn a_handle_uses_a_thousand_datasets_where_a_process_may_open_256_files() {
-    let folder = tempfile::tempdir().unwrap();
-    let uri = format!("posix:{}/store?sync=no", folder.path().display());
-    roles::create(&uri);
+    let (_folder, uri) = roles::new_store("sync=no");
     Child::start(&format!("limited {uri}")).expect(&Said::Done);
 }
 
 #[test]
 fn a_handle_goes_on_after_any_call_meets_the_limit_of_open_files() {
-    let folder = tempfile::tempdir().unwrap();
-    Child::start(&format!("limits {}", folder.path().display())).expect(&Said::Done);
+    run_in_folder("limits");
 }
 
 #[test]
 fn a_call_with_few_file_descriptors_left_gives_no_wrong_answer() {
-    let folder = tempfile::tempdir().unwrap();
-    Child::start(&format!("few-left {}", folder.path().display())).expect(&Said::Done);
+    run_in_folder("few-left");
 }
 
 #[test]
 fn a_dataset_has_more_snapshots_than_a_process_may_open_files() {
-    let folder = tempfile::tempdir().unwrap();
-    Child::start(&format!("snapshots {}", folder.path().display())).expect(&Said::Done);
+    run_in_folder("snapshots");
 }

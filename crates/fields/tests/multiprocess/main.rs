@@ -33,6 +33,7 @@ use std::{
 };
 
 use field::Step;
+use isotach_engine_kit::random::Seeded;
 use launcher::{Child, Said};
 
 /// The environment variable that makes this program run a role instead of tests.
@@ -41,7 +42,14 @@ const ROLE: &str = "ISOTACH_MULTIPROCESS_ROLE";
 const ONE: u64 = u64::MAX;
 
 fn number(name: &str, default: u64) -> u64 {
-    env::var(name).map_or(default, |text| text.parse().unwrap())
+    isotach_needs::number(name).unwrap_or(default)
+}
+
+/// Random numbers, and their seed printed, so that a failure can be repeated.
+fn seeded() -> Seeded {
+    let seed = isotach_needs::seed();
+    println!("ISOTACH_SEED={seed}");
+    Seeded(seed)
 }
 
 /// Not a test: the entry point of the processes that the tests start.
@@ -57,11 +65,8 @@ fn concurrent_writers_and_readers_see_whole_fields_and_the_same_history() {
     let folder = tempfile::tempdir().unwrap();
     // Small intervals, so that checkpoints are made and merged all the while.
     let uri = format!("posix:{}/store?checkpoint=262144", folder.path().display());
-    run_processes(
-        &uri,
-        number("ISOTACH_MULTIPROCESS_SECONDS", 60),
-        number("ISOTACH_MULTIPROCESS_PROCESSES", 16),
-    );
+    let size = number("ISOTACH_MULTIPROCESS_PROCESSES", 16);
+    run_processes(&uri, number("ISOTACH_MULTIPROCESS_SECONDS", 60), size);
 }
 
 /// Runs so many writers, and as many readers, in a new store for some seconds.
@@ -69,25 +74,20 @@ fn run_processes(place: &str, seconds: u64, size: u64) {
     roles::create(place);
     let end = Instant::now() + Duration::from_secs(seconds);
 
-    let start = |role: &str| Child::start(&format!("{role} {place}"));
-    let mut writers: Vec<Child> =
-        (0..size).map(|writer| start(&format!("writer {writer} 0 {ONE}"))).collect();
-    let mut readers: Vec<Child> =
-        (0..size).map(|reader| start(&format!("reader {reader} {size} {ONE}"))).collect();
+    let mut writers = Child::start_all(0..size, |writer| format!("writer {writer} 0 {ONE} {place}"));
+    let mut readers = Child::start_all(0..size, |reader| format!("reader {reader} {size} {ONE} {place}"));
     let mut checked = 0u64;
     while Instant::now() < end {
         // A reader that starts now must find everything that a writer has flushed by now.
         let writer = checked % size;
         let Some(step) = writers[writer as usize].last_flushed() else { continue };
-        start(&format!("check {writer} {step} {ONE}")).expect(&Said::Done);
+        Child::start(&format!("check {writer} {step} {ONE} {place}")).expect(&Said::Done);
         checked += 1;
     }
     let (flushes, reads) = (Child::stop(&mut writers), Child::stop(&mut readers));
     let fresh = Child::same_digest(readers.iter_mut().chain(&mut writers), place);
     assert_eq!(roles::containers(place), 2, "the root and the dataset");
-    println!(
-        "{flushes} flushes of {} fields, {reads} fields read, {checked} late readers, {fresh}",
-        Step::FIELDS
-    );
+    let fields = Step::FIELDS;
+    println!("{flushes} flushes of {fields} fields, {reads} fields read, {checked} late readers, {fresh}");
     assert!(flushes >= size && reads > 0 && checked > 0);
 }

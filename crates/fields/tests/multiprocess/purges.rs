@@ -28,14 +28,10 @@ fn purge(store: &FieldStore) -> u64 {
 
 #[test]
 fn purges_under_load_free_replaced_fields_and_no_reader_notices() {
-    let folder = tempfile::tempdir().unwrap();
-    let uri = format!("posix:{}/store?checkpoint=65536", folder.path().display());
-    roles::create(&uri);
-    let start = |role: &str| Child::start(&format!("{role} {uri}"));
-    let mut writers: Vec<Child> =
-        (FIRST..FIRST + WRITERS).map(|writer| start(&format!("writer {writer} 0 {ONE}"))).collect();
-    let mut readers: Vec<Child> =
-        (0..2).map(|reader| start(&format!("large-reader {reader} {} {ONE}", FIRST + WRITERS))).collect();
+    let (folder, uri) = roles::new_store("checkpoint=65536");
+    let end = FIRST + WRITERS;
+    let mut writers = Child::start_all(FIRST..end, |writer| format!("writer {writer} 0 {ONE} {uri}"));
+    let mut readers = Child::start_all(0..2, |reader| format!("large-reader {reader} {end} {ONE} {uri}"));
     let store = roles::open(&uri);
     for round in 1..=ROUNDS {
         writers.iter_mut().for_each(|writer| writer.wait_flushed(round * Step::STEPS));
@@ -56,8 +52,8 @@ fn purges_under_load_free_replaced_fields_and_no_reader_notices() {
         "{flushes} flushes, {reads} reads: {live} bytes live, {before} before the last purge, {after} after, {freed} freed"
     );
     assert!(after <= live + live / 10, "{after} bytes for {live}");
-    for writer in FIRST..FIRST + WRITERS {
-        (0..Step::STEPS)
-            .for_each(|step| roles::check(&store, Step { writer, dataset: 0, step, version: ROUNDS - 1 }));
+    for writer in FIRST..end {
+        let last = |step| Step { writer, dataset: 0, step, version: ROUNDS - 1 };
+        (0..Step::STEPS).for_each(|step| roles::check(&store, last(step)));
     }
 }

@@ -11,13 +11,15 @@ use std::{
     thread,
 };
 
+use isotach_engine_kit::random::Seeded;
 use isotach_engine_posix::Posix;
 use isotach_engine_rados::Rados;
 use isotach_fields::{Config, FieldStore, ListOptions, crc32c};
 use isotach_mars::Request;
 use isotach_object::Registry;
+use tempfile::TempDir;
 
-use crate::{ONE, disks, field::Step, history, kills::Random, launcher::Said, limits, steps, wipes};
+use crate::{ONE, disks, field::Step, history, launcher::Said, limits, steps, wipes};
 
 fn registry() -> Registry {
     Registry::new().with(Arc::new(Posix)).with(Arc::new(Rados::new()))
@@ -33,6 +35,14 @@ fn config(place: &str) -> Config {
 
 pub(crate) fn create(place: &str) {
     FieldStore::create(&config(place), &registry()).unwrap();
+}
+
+/// The URI of a new store with these options, in a folder of its own.
+pub(crate) fn new_store(options: &str) -> (TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let uri = format!("posix:{}/store?{options}", folder.path().display());
+    create(&uri);
+    (folder, uri)
 }
 
 /// The number of containers of the catalogue.
@@ -118,7 +128,7 @@ fn write(uri: &str, writer: u64, first: u64, span: u64) {
 
 /// Reads random steps of these writers, in the datasets that exist.
 fn read(uri: &str, reader: u64, writers: Range<u64>, span: u64) {
-    let (mut random, mut datasets) = (Random(reader + 1), 1);
+    let (mut random, mut datasets) = (Seeded(reader + 1), 1);
     until_stopped(uri, 0, |store, fields| {
         let dataset = if span == ONE { 0 } else { random.below(datasets + 1) };
         let writer = writers.start + random.below(writers.end - writers.start);
@@ -136,9 +146,8 @@ pub(crate) fn versions(store: &FieldStore, step: &Step) -> Vec<u64> {
     let version = |field: isotach_fields::Result<isotach_fields::Field>| {
         let field = field.unwrap();
         let param = field.key.get("param").unwrap().parse::<u64>().unwrap() - 130;
-        let version = step.version_of(param, &field.bytes);
-        version
-            .unwrap_or_else(|| panic!("field {} at {:?} is not what was archived", field.key, field.location))
+        let is_not = || panic!("field {} at {:?} is not what was archived", field.key, field.location);
+        step.version_of(param, &field.bytes).unwrap_or_else(is_not)
     };
     store.retrieve(&step.request()).unwrap().map(version).collect()
 }
@@ -154,10 +163,8 @@ pub(crate) fn check(store: &FieldStore, step: Step) {
 fn digest(store: &FieldStore) {
     let everything: Request = "".parse().unwrap();
     let listed = store.list(&everything, ListOptions::default()).unwrap();
-    let mut lines: Vec<String> = listed
-        .map(|field| field.unwrap())
-        .map(|field| format!("{} {:?}", field.key(), field.location()))
-        .collect();
+    let line = |field: isotach_fields::Listed| format!("{} {:?}", field.key(), field.location());
+    let mut lines: Vec<String> = listed.map(|field| line(field.unwrap())).collect();
     lines.sort();
     say(&Said::Digest(format!("{} fields {:08x}", lines.len(), crc32c(lines.join("\n").as_bytes()))));
 }

@@ -5,10 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use isotach_engine_kit::random::Seeded;
+
 use crate::{
     ONE,
     field::Step,
-    kills::Random,
     launcher::{Child, Said},
     number,
     roles::{self, say, until_stopped, versions},
@@ -19,20 +20,17 @@ const GIVEN_UP: u64 = 1 << 20;
 
 #[test]
 fn followers_see_all_fields_of_a_transaction_or_none() {
-    let folder = tempfile::tempdir().unwrap();
     // Short segments, so that transactions have some.
-    let uri = format!("posix:{}/store?checkpoint=65536&segment=1024", folder.path().display());
-    roles::create(&uri);
+    let (_folder, uri) = roles::new_store("checkpoint=65536&segment=1024");
     let end = Instant::now() + Duration::from_secs(number("ISOTACH_MULTIPROCESS_SECONDS", 60) / 6);
 
-    let start = |role: &str| Child::start(&format!("{role} {uri}"));
-    let mut writers: Vec<Child> = (0..3).map(|writer| start(&format!("stepper {writer}"))).collect();
-    let mut followers: Vec<Child> = (0..3).map(|number| start(&format!("follower {number} 3"))).collect();
+    let mut writers = Child::start_all(0..3, |writer| format!("stepper {writer} {uri}"));
+    let mut followers = Child::start_all(0..3, |number| format!("follower {number} 3 {uri}"));
     let mut checked = 0u64;
     while Instant::now() < end {
         let writer = checked % 3;
         let Some(step) = writers[writer as usize].last_flushed() else { continue };
-        start(&format!("check {writer} {step} {ONE}")).expect(&Said::Done);
+        Child::start(&format!("check {writer} {step} {ONE} {uri}")).expect(&Said::Done);
         checked += 1;
     }
     let (commits, reads) = (Child::stop(&mut writers), Child::stop(&mut followers));
@@ -62,7 +60,7 @@ pub(crate) fn archive(uri: &str, writer: u64) {
 
 /// Follows the steps of all writers: each is seen in one version, and no version is seen after a later one.
 pub(crate) fn follow(uri: &str, follower: u64, writers: u64) {
-    let mut random = Random(follower + 1);
+    let mut random = Seeded(follower + 1);
     let mut newest = HashMap::new();
     until_stopped(uri, 0, |store, seen| {
         let (writer, step) = (random.below(writers), random.below(Step::STEPS));

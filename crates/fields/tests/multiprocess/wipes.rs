@@ -12,9 +12,8 @@ use isotach_object::{Container, Epoch, Registry, Result, Transaction};
 use crate::{
     ONE,
     field::Step,
-    kills::Random,
     launcher::{Child, Said},
-    number, roles,
+    number, roles, seeded,
 };
 
 const WRITERS: u64 = 3;
@@ -109,13 +108,10 @@ pub(crate) fn wipe(uri: &str, wiper: u64) {
 
 #[test]
 fn writers_lose_nothing_beside_killed_wipers_and_repairs() {
-    let folder = tempfile::tempdir().unwrap();
-    let uri = format!("posix:{}/store?checkpoint=16384", folder.path().display());
-    roles::create(&uri);
-    let mut random = Random::of_now();
+    let (_folder, uri) = roles::new_store("checkpoint=16384");
+    let mut random = seeded();
     let start_wiper = |wiper: u64| Child::start(&format!("wiper {wiper} {uri}"));
-    let mut writers: Vec<Child> =
-        (0..WRITERS).map(|writer| Child::start(&format!("writer {writer} 0 {ONE} {uri}"))).collect();
+    let mut writers = Child::start_all(0..WRITERS, |writer| format!("writer {writer} 0 {ONE} {uri}"));
     let mut stuck = Child::start(&format!("stuck-wiper {uri}"));
     stuck.wait_flushed(0);
     stuck.kill();
