@@ -24,7 +24,7 @@ use serde_json::json;
 
 use self::{
     audit::{Audit, OwnKey},
-    change::Change,
+    change::MessageRules,
     content::Content,
 };
 use crate::{
@@ -69,7 +69,7 @@ pub(crate) struct Intake<'f> {
     pub(crate) in_place: bool,
     /// Whether all fields become visible at once, or none after a bad message.
     pub(crate) atomic: bool,
-    pub(crate) change: Change,
+    pub(crate) change: MessageRules,
 }
 
 impl Intake<'_> {

@@ -79,7 +79,7 @@ impl PosixContainer {
     }
 
     /// Takes a copy of the bytes of a new array, and returns their checksum. Threads write large arrays at the same time: the writer only
-    /// gives each its place.
+    /// gives each its region.
     pub(crate) fn write_array(&self, cell: &Cell<'_>, data: &[u8]) -> Result<u32> {
         let log = &self.storage.log;
         if data.len() < DIRECT {
@@ -89,16 +89,16 @@ impl PosixContainer {
             return Ok(sum);
         }
         let sums = Sums::of(data);
-        let place = self.writer().place(data.len() as u64, log)?;
-        if let Err(error) = place.write(self.storage.data.folder(), data) {
-            self.writer().free(&place);
+        let region = self.writer().reserve(data.len() as u64, log)?;
+        if let Err(error) = region.write(self.storage.data.folder(), data) {
+            self.writer().free(&region);
             return Err(error);
         }
-        let extent = place.extent(sums);
+        let extent = region.extent(sums);
         let sum = extent.sum();
         let begun = {
             let mut writer = self.writer();
-            let begun = writer.gather_filled(cell, &place, extent, log)?;
+            let begun = writer.gather_filled(cell, &region, extent, log)?;
             self.gathered.store(true, Ordering::Release);
             begun
         };

@@ -18,7 +18,7 @@ use isotach_object::{
     Array, Cell, Container, ContainerOptions, Engine, Error, Label, ObjectClass, ObjectId, ObjectType, Pool,
     PoolUri, Precondition, Transaction, Update,
 };
-use isotach_object_conformance::history::{Key, Operation, Outcome, Part, Value, check};
+use isotach_object_conformance::history::{Clause, Key, Operation, Outcome, Value, check};
 use shuttle::{
     Config, Runner,
     scheduler::{PctScheduler, RandomScheduler},
@@ -110,14 +110,14 @@ impl Client {
     fn record(
         &self,
         name: &str,
-        parts: &[Part],
+        clauses: &[Clause],
         act: impl FnOnce(&dyn Container) -> (Outcome, Vec<(Key, Value)>),
     ) {
         let called = self.tick();
         let (outcome, saw) = act(&*self.container);
         let returned = Some(self.tick());
-        let (process, name, parts, epoch) = (self.number, name.to_owned(), parts.to_vec(), None);
-        let operation = Operation { process, name, called, returned, parts, saw, outcome, epoch };
+        let (process, name, clauses, epoch) = (self.number, name.to_owned(), clauses.to_vec(), None);
+        let operation = Operation { process, name, called, returned, clauses, saw, outcome, epoch };
         self.history.lock().unwrap().push(operation);
     }
 
@@ -132,7 +132,7 @@ impl Client {
     }
 
     fn put(&mut self, key: Key, value: u64) {
-        self.record("put", &[Part::Sets(key, Some(value))], |container| {
+        self.record("put", &[Clause::Sets(key, Some(value))], |container| {
             let (name, value) = (key.to_le_bytes(), value.to_le_bytes());
             let cell = Cell::kv(object(), &name);
             container.update(&[Update::Put { cell, value: &value }]).unwrap();
@@ -143,9 +143,9 @@ impl Client {
 
     /// Commits a value of several keys, if the first of them has the expected one.
     fn commit(&mut self, keys: &[Key], expected: Option<Value>, value: u64) {
-        let required = expected.map(|expected| Part::Requires(keys[0], expected));
-        let sets = keys.iter().map(|key| Part::Sets(*key, Some(value)));
-        let parts: Vec<Part> = required.into_iter().chain(sets).collect();
+        let required = expected.map(|expected| Clause::Requires(keys[0], expected));
+        let sets = keys.iter().map(|key| Clause::Sets(*key, Some(value)));
+        let clauses: Vec<Clause> = required.into_iter().chain(sets).collect();
         let names: Vec<[u8; 8]> = keys.iter().map(|key| key.to_le_bytes()).collect();
         let cells: Vec<Cell<'_>> = names.iter().map(|name| Cell::kv(object(), name)).collect();
         let value = value.to_le_bytes();
@@ -156,7 +156,7 @@ impl Client {
         });
         let updates = cells.iter().map(|cell| Update::Put { cell: *cell, value: &value }).collect();
         let transaction = Transaction { preconditions: condition.into_iter().collect(), updates };
-        self.record("commit", &parts, |container| match container.commit(&transaction) {
+        self.record("commit", &clauses, |container| match container.commit(&transaction) {
             Ok(_) => (Outcome::Done, Vec::new()),
             Err(Error::Conflict { .. }) => (Outcome::Refused, Vec::new()),
             Err(error) => panic!("{error}"),

@@ -2,7 +2,7 @@
 
 use super::{
     bytes::noise,
-    trial::{Place, Trial, array_id, assert_written, label, refused, whole_array},
+    trial::{OwnContainer, Trial, array_id, assert_written, label, refused, whole_array},
 };
 use isotach_engine_kit::checksum::crc32c;
 use isotach_object::{Array, ArrayRead, Cell, Update};
@@ -17,7 +17,7 @@ fn whole(array: &Array<'_>) -> Vec<u8> {
 }
 
 /// The array as its own handle sees it and, once flushed, another.
-fn same_for_all(place: &Place, expected: &[u8]) {
+fn same_for_all(place: &OwnContainer, expected: &[u8]) {
     assert_eq!(whole(&place.array(1)), expected);
     place.flush();
     let other = place.another();

@@ -2,7 +2,7 @@
 
 use super::{
     bytes::noise,
-    trial::{Place, Trial, array, array_id, kv},
+    trial::{OwnContainer, Trial, array, array_id, kv},
 };
 use isotach_object::{Container, Error, Result};
 
@@ -10,7 +10,7 @@ use isotach_object::{Container, Error, Result};
 fn damage_is_noticed(
     trial: &Trial<'_>,
     needle: &[u8],
-    store: impl Fn(&Place),
+    store: impl Fn(&OwnContainer),
     read: impl Fn(&dyn Container) -> Result<Vec<u8>>,
 ) {
     let Some(faults) = trial.faults(|set| set.corruption) else { return };

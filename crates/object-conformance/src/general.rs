@@ -2,25 +2,27 @@
 
 use super::{
     bytes::awkward_keys,
-    trial::{General, Place, Trial, all_keys, all_objects, assert_written, general, general_id, refused},
+    trial::{
+        General, OwnContainer, Trial, all_keys, all_objects, assert_written, general, general_id, refused,
+    },
 };
 use isotach_object::{Array, Cell, MAX_KEY, Result, Update, extents_of};
 
 const OBJECT: u64 = 1;
 
-fn pair<'p>(place: &'p Place, dkey: &'p [u8], akey: &'p [u8]) -> General<'p> {
+fn pair<'p>(place: &'p OwnContainer, dkey: &'p [u8], akey: &'p [u8]) -> General<'p> {
     general(&place.container, OBJECT, dkey, akey)
 }
 
-fn dkeys(place: &Place) -> Vec<Vec<u8>> {
+fn dkeys(place: &OwnContainer) -> Vec<Vec<u8>> {
     all_keys(|at| place.container.list_dkeys(general_id(OBJECT), at, 3).unwrap(), 3)
 }
 
-fn akeys(place: &Place, dkey: &[u8]) -> Vec<Vec<u8>> {
+fn akeys(place: &OwnContainer, dkey: &[u8]) -> Vec<Vec<u8>> {
     all_keys(|at| place.container.list_akeys(general_id(OBJECT), dkey, at, 3).unwrap(), 3)
 }
 
-fn size(place: &Place, dkey: &[u8], akey: &[u8]) -> Option<u64> {
+fn size(place: &OwnContainer, dkey: &[u8], akey: &[u8]) -> Option<u64> {
     place.container.size_many(&[Cell::general(general_id(OBJECT), dkey, akey)]).unwrap()[0]
 }
 

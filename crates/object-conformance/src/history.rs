@@ -25,7 +25,7 @@ mod tests;
 use std::{error, fmt};
 
 pub use offence::Window;
-pub use operation::{GARBLED, Key, Operation, Outcome, Part, Value};
+pub use operation::{Clause, GARBLED, Key, Operation, Outcome, Value};
 pub use record::{Call, Recorder, now, operations};
 
 use order::{Search, SearchResult, Slot};
@@ -105,18 +105,18 @@ impl error::Error for Offence {}
 /// Searches for an order of these operations that explains every answer. At first all keys are absent.
 ///
 /// ```
-/// use isotach_object_conformance::history::{Operation, Outcome, Part, check};
-/// let operation = |name: &str, called, parts: &[Part], saw: &[_]| Operation {
+/// use isotach_object_conformance::history::{Operation, Outcome, Clause, check};
+/// let operation = |name: &str, called, clauses: &[Clause], saw: &[_]| Operation {
 ///     process: 1,
 ///     name: name.to_owned(),
 ///     called,
 ///     returned: Some(called + 1),
-///     parts: parts.to_vec(),
+///     clauses: clauses.to_vec(),
 ///     saw: saw.to_vec(),
 ///     outcome: Outcome::Done,
 ///     epoch: None,
 /// };
-/// let put = operation("put", 0, &[Part::Sets(6, Some(42))], &[]);
+/// let put = operation("put", 0, &[Clause::Sets(6, Some(42))], &[]);
 /// let seen = operation("get", 5, &[], &[(6, Some(42))]);
 /// let stale = operation("get", 8, &[], &[(6, None)]);
 /// assert!(check(&[put.clone(), seen]).is_ok());

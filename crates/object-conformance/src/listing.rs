@@ -9,12 +9,13 @@ use std::{
 use super::{
     bytes::{awkward_keys, noise},
     trial::{
-        Place, Trial, all_keys, all_objects, all_pages, array_id, general, general_id, kv, kv_id, refused,
+        OwnContainer, Trial, all_keys, all_objects, all_pages, array_id, general, general_id, kv, kv_id,
+        refused,
     },
 };
 use isotach_object::{Anchor, Cell, Update};
 
-fn entries(place: &Place, limit: usize, values: bool) -> Vec<(Vec<u8>, Vec<u8>)> {
+fn entries(place: &OwnContainer, limit: usize, values: bool) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut entries = all_pages(|anchor| place.kv(1).list(anchor, limit, values).unwrap(), limit);
     if !place.container.capabilities().ordered_listing {
         entries.sort();

@@ -11,7 +11,7 @@ use isotach_engine_kit::random::Seeded;
 use super::{
     bytes::number as number_in,
     process::{Participant, Task},
-    trial::{Place, Trial, all_pages, array_id, kv, kv_id, label, refused, wait_for, whole_array},
+    trial::{OwnContainer, Trial, all_pages, array_id, kv, kv_id, label, refused, wait_for, whole_array},
 };
 use isotach_object::{
     Cell, Container, NumberedTransaction, ObjectId, Outcome, Result, Status, Update, Versions,
@@ -53,7 +53,7 @@ fn unsettled(container: &Arc<dyn Container>) -> BTreeSet<u64> {
 }
 
 /// The trial's place, if there are numbered transactions; if not, that they are refused.
-fn place<'t>(trial: &'t Trial<'_>) -> Option<&'t Place> {
+fn place<'t>(trial: &'t Trial<'_>) -> Option<&'t OwnContainer> {
     let place = trial.place_with_prepared_transactions();
     if place.is_none() {
         refused(Versions::new(&*trial.container, books()), "unsupported");

@@ -2,10 +2,10 @@
 
 use super::{
     bytes::noise,
-    trial::{Place, Trial, all_objects, array, general, kv, label},
+    trial::{OwnContainer, Trial, all_objects, array, general, kv, label},
 };
 
-fn fill(place: &Place) {
+fn fill(place: &OwnContainer) {
     for key in 0..200_u8 {
         place.kv(1).put(&[key], &noise(key.into(), usize::from(key) * 20)).unwrap();
     }

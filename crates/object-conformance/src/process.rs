@@ -15,7 +15,7 @@ use std::{
 
 use super::{
     Fixture,
-    trial::{Place, Trial, kv, wait_for},
+    trial::{OwnContainer, Trial, kv, wait_for},
 };
 use isotach_object::{Container, Pool};
 
@@ -152,7 +152,7 @@ fn role(roles: Roles, name: &str) -> Role {
     roles.iter().find(|(known, _)| *known == name).map(|(_, role)| *role).expect("a role of this name")
 }
 
-fn encode(place: &Place, task: &Task, index: usize, count: usize) -> String {
+fn encode(place: &OwnContainer, task: &Task, index: usize, count: usize) -> String {
     let numbers = [&[index as u64, count as u64], &task.args[..]].concat();
     let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
     let label = place.container.label();

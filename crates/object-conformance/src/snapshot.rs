@@ -8,8 +8,8 @@ use super::{
     bytes::{noise, number, numbered},
     process::Participant,
     trial::{
-        Place, Trial, all_keys, all_objects, array, array_id, general, general_id, kv, kv_id, label, read,
-        refused, wait_for,
+        OwnContainer, Trial, all_keys, all_objects, array, array_id, general, general_id, kv, kv_id, label,
+        read, refused, wait_for,
     },
 };
 use isotach_object::{
@@ -52,7 +52,7 @@ fn content(container: &Arc<dyn Container>) -> Content {
     )
 }
 
-fn fill(place: &Place) {
+fn fill(place: &OwnContainer) {
     place.kv(1).put(b"a", b"old").unwrap();
     place.kv(1).put(b"large", &noise(1, LARGE)).unwrap();
     place.array(1).write(0, &noise(2, 80_000)).unwrap();
@@ -63,7 +63,7 @@ fn fill(place: &Place) {
 }
 
 /// One change of every kind, to everything that [`fill`] wrote.
-fn change_all(place: &Place) {
+fn change_all(place: &OwnContainer) {
     place.kv(1).put(b"a", b"new").unwrap();
     place.kv(1).put(b"later", b"new").unwrap();
     place.kv(1).remove(b"large").unwrap();

@@ -1,9 +1,9 @@
 //! Transactions: preconditions at one place in the history, and updates that count together or not at all.
 
-use super::trial::{Place, Trial, array_id, cell, general, general_id, kv, kv_id, put, refused};
+use super::trial::{OwnContainer, Trial, array_id, cell, general, general_id, kv, kv_id, put, refused};
 use isotach_object::{Cell, Epoch, Precondition, Result, Transaction, Update};
 
-fn commit_if(place: &Place, precondition: Precondition<'_>) -> Result<Epoch> {
+fn commit_if(place: &OwnContainer, precondition: Precondition<'_>) -> Result<Epoch> {
     // Of one cell, so that engines without transactions of several take it too.
     let Cell { object, dkey, akey } = precondition.cell();
     let cell = Cell { object, dkey, akey };

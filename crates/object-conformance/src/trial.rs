@@ -18,26 +18,26 @@ use isotach_object::{
 /// How long a case waits for another process before it fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One run of one case, and the case's own [`Place`], which is made when it is first used.
+/// One run of one case, and the case's own [`OwnContainer`], which is made when it is first used.
 pub struct Trial<'f> {
     pub(super) fixture: &'f dyn Fixture,
     /// The path of the test through which the test binary runs a role of a case.
     pub(super) child_test: &'static str,
     pub(super) roles: Roles,
-    own: OnceLock<Place>,
+    own: OnceLock<OwnContainer>,
 }
 
 /// A container of its own in a pool of its own, with a handle.
-pub struct Place {
+pub struct OwnContainer {
     pub(super) uri: PoolUri,
     pub(super) pool: Arc<dyn Pool>,
     pub(super) container: Arc<dyn Container>,
 }
 
 impl Deref for Trial<'_> {
-    type Target = Place;
+    type Target = OwnContainer;
 
-    fn deref(&self) -> &Place {
+    fn deref(&self) -> &OwnContainer {
         self.own.get_or_init(|| self.place())
     }
 }
@@ -64,24 +64,28 @@ impl<'f> Trial<'f> {
     }
 
     /// The case's place, if its container has a facet; says that a case is skipped where the engine lacks it.
-    pub(super) fn place_with(&self, facet: fn(&ContainerFacets<'_>) -> bool, name: &str) -> Option<&Place> {
+    pub(super) fn place_with(
+        &self,
+        facet: fn(&ContainerFacets<'_>) -> bool,
+        name: &str,
+    ) -> Option<&OwnContainer> {
         let has = facet(&self.container.facets());
         self.is_for(has, &format!("the engine has no {name}")).then_some(self)
     }
 
-    pub(super) fn place_with_snapshots(&self) -> Option<&Place> {
+    pub(super) fn place_with_snapshots(&self) -> Option<&OwnContainer> {
         self.place_with(|facets| facets.snapshots.is_some(), "snapshots")
     }
 
-    pub(super) fn place_with_staged_transactions(&self) -> Option<&Place> {
+    pub(super) fn place_with_staged_transactions(&self) -> Option<&OwnContainer> {
         self.place_with(|facets| facets.staged_transactions.is_some(), "staged transactions")
     }
 
-    pub(super) fn place_with_prepared_transactions(&self) -> Option<&Place> {
+    pub(super) fn place_with_prepared_transactions(&self) -> Option<&OwnContainer> {
         self.place_with(|facets| facets.prepared_transactions.is_some(), "prepared transactions")
     }
 
-    pub(super) fn place_with_lent_reads(&self) -> Option<&Place> {
+    pub(super) fn place_with_lent_reads(&self) -> Option<&OwnContainer> {
         self.place_with(|facets| facets.lent_reads.is_some(), "lent reads")
     }
 
@@ -93,10 +97,10 @@ impl<'f> Trial<'f> {
     }
 
     /// Another place.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> OwnContainer {
         let (_, uri, pool) = self.pool();
         let container = create(&*pool, "case");
-        Place { uri, pool, container }
+        OwnContainer { uri, pool, container }
     }
 
     /// A handle through a new engine value, as in a program that has just started.
@@ -116,7 +120,7 @@ impl<'f> Trial<'f> {
     }
 }
 
-impl Place {
+impl OwnContainer {
     /// One more handle, in the same process.
     pub(super) fn another(&self) -> Arc<dyn Container> {
         self.pool.open_container(self.container.label()).unwrap()

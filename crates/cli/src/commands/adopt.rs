@@ -7,7 +7,7 @@ use clap::Args;
 use crate::{
     context::{self, StoreFlags},
     failure::Outcome,
-    intake::{self, Intake, IntakeFlags, change::Change},
+    intake::{self, Intake, IntakeFlags, change::MessageRules},
 };
 
 /// Index the messages of files in place, without copying them
@@ -31,7 +31,7 @@ pub(crate) fn run(target: &StoreFlags, flags: &AdoptFlags) -> Outcome {
         flush_every: u64::MAX,
         in_place: true,
         atomic: false,
-        change: Change::default(),
+        change: MessageRules::default(),
     };
     intake::run(|| context::open(target), &intake)
 }

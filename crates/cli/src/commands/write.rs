@@ -17,7 +17,7 @@ use crate::{
     input::is_standard,
     intake::{
         self, Intake, IntakeFlags,
-        change::{Change, FilterFlags, ModifyFlag},
+        change::{FilterFlags, MessageRules, ModifyFlag},
     },
 };
 
@@ -63,7 +63,7 @@ pub(crate) fn run(target: &StoreFlags, flags: &WriteFlags) -> Outcome {
         flush_every: flags.flush_every.unwrap_or(u64::MAX),
         in_place: false,
         atomic: flags.atomic,
-        change: Change::new(&flags.change, &flags.filter)?,
+        change: MessageRules::new(&flags.change, &flags.filter)?,
     };
     intake::run(|| store(target, flags, &intake), &intake)
 }

@@ -55,13 +55,13 @@ fn edits(text: &str) -> Result<Edits, String> {
 
 /// The changes and filters of a command.
 #[derive(Debug, Default)]
-pub(crate) struct Change {
+pub(crate) struct MessageRules {
     edits: Option<Edits>,
     include: Option<Request>,
     exclude: Option<Request>,
 }
 
-impl Change {
+impl MessageRules {
     /// Parses the flags.
     pub(crate) fn new(modify: &ModifyFlag, filter: &FilterFlags) -> Outcome<Self> {
         let request = |text: &Option<String>, flag| {
@@ -126,7 +126,7 @@ mod tests {
     fn accepts(include: &str, exclude: &str, key: &str) -> bool {
         let schema = Schema::parse("[ class, date: Date [ type [ step: Step, param: Param ]]]").unwrap();
         let request = |text: &str| (!text.is_empty()).then(|| text.parse().unwrap());
-        let change = Change { edits: None, include: request(include), exclude: request(exclude) };
+        let change = MessageRules { edits: None, include: request(include), exclude: request(exclude) };
         change.check(&schema).unwrap();
         change.accepts(&key.parse().unwrap(), &schema).unwrap()
     }
@@ -151,7 +151,7 @@ mod tests {
         assert!(!accepts("type=an", "", "class=od,type=fc,unheard=of"));
         let schema = Schema::parse("[ class, stream=oper/scda [ type [ step ]]]").unwrap();
         let exclude = Some("class=ea".parse().unwrap());
-        let change = Change { exclude, ..Change::default() };
+        let change = MessageRules { exclude, ..MessageRules::default() };
         assert!(!change.accepts(&"class=ea,stream=enda,type=an,step=0".parse().unwrap(), &schema).unwrap());
     }
 
@@ -159,9 +159,9 @@ mod tests {
     fn an_empty_filter_accepts_all_and_one_without_effect_is_a_usage_error() {
         let schema = Schema::standard();
         let filter = |text: &str| FilterFlags { include_filter: None, exclude_filter: Some(text.to_owned()) };
-        let change = Change::new(&ModifyFlag::default(), &filter("")).unwrap();
+        let change = MessageRules::new(&ModifyFlag::default(), &filter("")).unwrap();
         assert!(change.accepts(&KEY.parse().unwrap(), &schema).unwrap());
-        let change = Change::new(&ModifyFlag::default(), &filter("area=1")).unwrap();
+        let change = MessageRules::new(&ModifyFlag::default(), &filter("area=1")).unwrap();
         assert!(matches!(change.check(&schema), Err(Failure::Usage(_))));
     }
 

@@ -129,10 +129,10 @@ impl Current {
             return Ok(());
         }
         let gathered = std::mem::take(&mut self.gathered);
-        let place = self.place_at(self.written, gathered.len() as u64);
+        let region = self.region_at(self.written, gathered.len() as u64);
         *writes += 1;
         self.unsynced = Some(*writes);
-        let outcome = place.write(folder, &gathered).inspect_err(|_| self.free(&place));
+        let outcome = region.write(folder, &gathered).inspect_err(|_| self.free(&region));
         self.gathered = gathered;
         outcome?;
         self.gathered.clear();
@@ -140,36 +140,36 @@ impl Current {
     }
 
     /// Takes `length` bytes from `position` on, where nothing is gathered and which is not before the end.
-    fn place_at(&mut self, position: u64, length: u64) -> Place {
+    fn region_at(&mut self, position: u64, length: u64) -> Region {
         let (file, number, from) = (Arc::clone(&self.file), self.number, self.written);
         self.written = position + length;
-        Place { file, number, from, position, length }
+        Region { file, number, from, position, length }
     }
 
     /// Frees the space of a failed write: the end moves back to it, unless something was placed behind it meanwhile.
-    fn free(&mut self, place: &Place) {
-        if self.written == place.end() && self.gathered.is_empty() {
-            let _ = self.file.set_length(place.from);
-            self.written = place.from;
-            self.begun = self.begun.min(place.from);
+    fn free(&mut self, region: &Region) {
+        if self.written == region.end() && self.gathered.is_empty() {
+            let _ = self.file.set_length(region.from);
+            self.written = region.from;
+            self.begun = self.begun.min(region.from);
         } else {
-            let _ = self.file.punch(place.position, place.length);
+            let _ = self.file.punch(region.position, region.length);
         }
     }
 
     /// What the device may start on, once that is worth a call.
-    fn begin_sync(&mut self) -> Option<Place> {
+    fn begin_sync(&mut self) -> Option<Region> {
         let (from, length) = (self.begun, self.written.saturating_sub(self.begun));
         (length >= BEGIN_SYNC).then(|| {
             self.begun = self.written;
-            Place { file: Arc::clone(&self.file), number: self.number, from, position: from, length }
+            Region { file: Arc::clone(&self.file), number: self.number, from, position: from, length }
         })
     }
 }
 
 /// A part of a data file.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct Region {
     file: Arc<dyn File>,
     number: u64,
     /// The end of the file before it, where its alignment begins.
@@ -178,7 +178,7 @@ pub(crate) struct Place {
     length: u64,
 }
 
-impl Place {
+impl Region {
     fn end(&self) -> u64 {
         self.position + self.length
     }
@@ -244,15 +244,15 @@ impl DataWriter {
     /// Takes a copy of `data`. Returns where it is or will be.
     pub(crate) fn append(&mut self, data: &[u8]) -> Result<Extent> {
         if data.len() >= DIRECT {
-            let place = self.place(data.len() as u64)?;
-            if let Err(error) = place.write(&self.folder, data) {
-                self.free(&place);
+            let region = self.reserve(data.len() as u64)?;
+            if let Err(error) = region.write(&self.folder, data) {
+                self.free(&region);
                 return Err(error);
             }
-            if let Some(begun) = self.filled(&place) {
+            if let Some(begun) = self.filled(&region) {
                 begun.begin_sync();
             }
-            return Ok(place.extent(Sums::of(data)));
+            return Ok(region.extent(Sums::of(data)));
         }
         let sync = self.sync;
         if self.current()?.gathered.len() + data.len() > GATHER {
@@ -269,25 +269,25 @@ impl DataWriter {
         Ok(Extent { file: current.number, position, length: data.len() as u64, sums: Sums::of(data) })
     }
 
-    /// A place for `length` bytes, which another thread may fill while this writer goes on. The caller passes it to [`filled`](Self::filled)
+    /// A region for `length` bytes, which another thread may fill while this writer goes on. The caller passes it to [`filled`](Self::filled)
     /// or [`free`](Self::free).
-    pub(crate) fn place(&mut self, length: u64) -> Result<Place> {
+    pub(crate) fn reserve(&mut self, length: u64) -> Result<Region> {
         self.write_out()?;
         let current = self.current()?;
-        Ok(current.place_at(aligned(current.written, length), length))
+        Ok(current.region_at(aligned(current.written, length), length))
     }
 
-    /// Notes that a place is filled: the next sync is of its file, too, and until everything that refers to it is in the log the file stays
+    /// Notes that a region is filled: the next sync is of its file, too, and until everything that refers to it is in the log the file stays
     /// locked. Returns what the device should start on.
-    pub(crate) fn filled(&mut self, place: &Place) -> Option<Place> {
+    pub(crate) fn filled(&mut self, region: &Region) -> Option<Region> {
         self.writes += 1;
-        match self.current.as_mut().filter(|current| current.number == place.number) {
+        match self.current.as_mut().filter(|current| current.number == region.number) {
             Some(current) => {
                 current.unsynced = Some(self.writes);
                 current.begin_sync().filter(|_| self.sync)
             }
             None => {
-                let full = Full { file: Arc::clone(&place.file), last_write: self.writes };
+                let full = Full { file: Arc::clone(&region.file), last_write: self.writes };
                 self.rolled.push(full.clone());
                 self.held.push(full);
                 None
@@ -295,10 +295,10 @@ impl DataWriter {
         }
     }
 
-    /// Gives a place back that could not be filled.
-    pub(crate) fn free(&mut self, place: &Place) {
-        if let Some(current) = self.current.as_mut().filter(|current| current.number == place.number) {
-            current.free(place);
+    /// Gives a region back that could not be filled.
+    pub(crate) fn free(&mut self, region: &Region) {
+        if let Some(current) = self.current.as_mut().filter(|current| current.number == region.number) {
+            current.free(region);
         }
     }
 

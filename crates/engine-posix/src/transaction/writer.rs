@@ -20,7 +20,7 @@ use crate::{
     },
     io::{
         boot,
-        data::{DataWriter, Mark, Place, Unsynced},
+        data::{DataWriter, Mark, Region, Unsynced},
         directory::Directory,
         disk::may_open_no_more,
         flush_notes::{self, NoteWriter},
@@ -192,32 +192,32 @@ impl Writer {
         })
     }
 
-    /// A place for the bytes of an array, which the caller fills without this writer; see [`gather_filled`](Self::gather_filled).
-    pub(crate) fn place(&mut self, length: u64, log: &Log) -> Result<Place> {
+    /// A region for the bytes of an array, which the caller fills without this writer; see [`gather_filled`](Self::gather_filled).
+    pub(crate) fn reserve(&mut self, length: u64, log: &Log) -> Result<Region> {
         self.begin(log)?;
-        self.data.place(length)
+        self.data.reserve(length)
     }
 
-    /// Gathers the bytes of a new array that the caller has written to `place`. Returns what the device should start on.
+    /// Gathers the bytes of a new array that the caller has written to `region`. Returns what the device should start on.
     pub(crate) fn gather_filled(
         &mut self,
         cell: &Cell<'_>,
-        place: &Place,
+        region: &Region,
         extent: Extent,
         log: &Log,
-    ) -> Result<Option<Place>> {
+    ) -> Result<Option<Region>> {
         // An earlier failure of another thread may have ended this handle.
         self.check_usable()?;
         let before = self.frame.len();
         record::encode_change(&mut self.frame, cell, &CellChange::Write { offset: 0, extent });
-        let begun = self.data.filled(place);
+        let begun = self.data.filled(region);
         self.publish_if_full(log).inspect_err(|_| self.frame.truncate(before))?;
         Ok(begun)
     }
 
-    /// Gives a place back that could not be filled.
-    pub(crate) fn free(&mut self, place: &Place) {
-        self.data.free(place);
+    /// Gives a region back that could not be filled.
+    pub(crate) fn free(&mut self, region: &Region) {
+        self.data.free(region);
     }
 
     /// Gathers updates. `before` stays the end of the frame and of the data to which a failure goes back.

@@ -6,7 +6,7 @@ use isotach_engine_posix::simulation::{Loss, SimulatedDisk};
 use isotach_object::{Container, Epoch, Error, Result};
 
 use crate::{
-    place::{Place, label, snapshots, values},
+    place::{TestPool, label, snapshots, values},
     workload::{Contents, History, POOL, contents},
 };
 
@@ -30,7 +30,7 @@ pub(crate) fn check(history: &History, changes: usize, loss: Loss) {
     let is_visible = history.visible(changes).any(|visible| visible == found);
     assert!(is_visible, "{}", difference(history, changes, &found));
     if matches!(loss, Loss::Seeded(_)) {
-        let verified = Place::on(disk.clone(), POOL).verify();
+        let verified = TestPool::on(disk.clone(), POOL).verify();
         assert!(verified.is_sound(), "a power failure is no damage: {verified:?}");
     }
     let end = log_length(&disk);
@@ -98,7 +98,7 @@ fn write_on(disk: &SimulatedDisk, expected: &mut Contents, round: u8, loss: Loss
 
 /// Opens the container of the workload on a disk.
 pub(crate) fn open_on(disk: &SimulatedDisk) -> std::sync::Arc<dyn Container> {
-    Place::on(disk.clone(), POOL).open()
+    TestPool::on(disk.clone(), POOL).open()
 }
 
 /// The contents of the container, which may be missing if its creation was not complete.

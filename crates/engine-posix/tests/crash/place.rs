@@ -27,13 +27,13 @@ pub(crate) fn snapshots(container: &dyn Container) -> &dyn Snapshots {
 }
 
 /// A pool on a disk, with one container.
-pub(crate) struct Place {
+pub(crate) struct TestPool {
     pub(crate) disk: SimulatedDisk,
     pub(crate) pool: Arc<dyn Pool>,
     uri: PoolUri,
 }
 
-impl Place {
+impl TestPool {
     /// On a new disk.
     pub(crate) fn new(uri: &str) -> Self {
         let disk = SimulatedDisk::new();

@@ -3,7 +3,7 @@
 use isotach_engine_posix::simulation::{Fault, Loss, SimulatedDisk};
 use isotach_object::{Cell, Container, Update};
 
-use crate::place::{Place, index, snapshots, values};
+use crate::place::{TestPool, index, snapshots, values};
 
 const POOL: &str = "posix:/pool?checkpoint=65536";
 const KEYS: u64 = 60;
@@ -17,7 +17,7 @@ fn value(key: u64, round: u64) -> Vec<u8> {
 }
 
 /// Replaces all values, and removes every tenth.
-fn write(place: &Place, round: u64) {
+fn write(place: &TestPool, round: u64) {
     let container = place.open();
     for key in 0..KEYS {
         values(&*container).put(&key.to_le_bytes(), &value(key, round)).unwrap();
@@ -36,7 +36,7 @@ fn assert_whole(container: &dyn Container, round: u64, what: &str) {
     }
 }
 
-fn check(before: &Place, changes: usize, loss: Loss) {
+fn check(before: &TestPool, changes: usize, loss: Loss) {
     let what = format!("after {changes} changes, {loss:?}");
     let place = before.after_crash(changes, loss);
     let assert_all = |last: u64| {
@@ -57,8 +57,8 @@ fn check(before: &Place, changes: usize, loss: Loss) {
 }
 
 /// A container of mostly dead data, and a snapshot.
-fn written() -> Place {
-    let place = Place::new(POOL);
+fn written() -> TestPool {
+    let place = TestPool::new(POOL);
     write(&place, 0);
     snapshots(&*place.open()).create(&"past".parse().unwrap()).unwrap();
     (1..=3).for_each(|round| write(&place, round));
@@ -66,7 +66,7 @@ fn written() -> Place {
 }
 
 /// Purges, and checks every state that a power failure could leave.
-fn cut_off_everywhere(place: &Place) {
+fn cut_off_everywhere(place: &TestPool) {
     let before = place.disk.changes();
     let purged = place.purge();
     assert!(purged.freed > 1 << 20, "{purged:?}");
@@ -110,7 +110,7 @@ fn a_purge_works_in_steps_where_space_is_short() {
 }
 
 fn purge_in_steps(limit: fn(&SimulatedDisk)) {
-    let place = Place::new(POOL);
+    let place = TestPool::new(POOL);
     // Ten files, with three of five values replaced in each.
     for file in 0..10 {
         place.put(file * 5..file * 5 + 5, |key| vec![(key % 5) as u8; 50_000]);
@@ -130,7 +130,7 @@ fn purge_in_steps(limit: fn(&SimulatedDisk)) {
 
 #[test]
 fn replaced_data_of_one_writer_is_purged_on_a_full_small_disk() {
-    let place = Place::new(POOL);
+    let place = TestPool::new(POOL);
     place.disk.set_free(Some(20 << 20));
     // One handle, whose last round touches all of its files.
     let container = place.open();
@@ -152,8 +152,8 @@ fn replaced_data_of_one_writer_is_purged_on_a_full_small_disk() {
 }
 
 /// A container of ten values of 100 000 bytes, one of them replaced.
-fn little_dead() -> Place {
-    let place = Place::new(POOL);
+fn little_dead() -> TestPool {
+    let place = TestPool::new(POOL);
     let container = place.open();
     for key in 0..10u64 {
         values(&*container).put(&key.to_le_bytes(), &[1; 100_000]).unwrap();
@@ -185,7 +185,7 @@ fn a_purge_without_space_for_copies_reports_what_it_needs() {
 
 #[test]
 fn a_purge_fails_where_less_than_is_reported_free_can_be_written() {
-    let place = Place::new("posix:/pool?segment=256");
+    let place = TestPool::new("posix:/pool?segment=256");
     // Data files with nothing but segments, which are dead as soon as runs contain their entries.
     for _ in 0..4 {
         let container = place.open();
@@ -220,7 +220,7 @@ fn a_purge_fails_where_less_than_is_reported_free_can_be_written() {
 
 #[test]
 fn unnamed_epochs_are_not_kept_by_a_purge_without_space_to_copy() {
-    let place = Place::new(POOL);
+    let place = TestPool::new(POOL);
     let put = |key: u64, value: &[u8]| place.put([key], |_| value.to_vec());
     // In the log, so that the runs of a new generation take more space than the one dead file frees.
     (0..100).for_each(|key| put(key, &[1; 16_000]));
@@ -267,7 +267,7 @@ fn an_untestable_lock_counts_as_held_in_a_dry_purge() {
 
 #[test]
 fn no_handle_makes_a_run_on_a_nearly_full_disk() {
-    let place = Place::new(POOL);
+    let place = TestPool::new(POOL);
     let runs = || place.lengths("/run.").len();
     // Enough for the writes, but not for what must be left beside a run.
     place.disk.set_free(Some(4 << 20));
@@ -281,7 +281,7 @@ fn no_handle_makes_a_run_on_a_nearly_full_disk() {
 
 #[test]
 fn small_runs_are_merged_where_large_ones_do_not_fit() {
-    let place = Place::new("posix:/pool?checkpoint=1024");
+    let place = TestPool::new("posix:/pool?checkpoint=1024");
     let container = place.open();
     let mut most = 0;
     for key in 0..800u64 {

@@ -6,7 +6,7 @@ use isotach_engine_posix::simulation::{Fault, Loss, Random, SimulatedDisk};
 use isotach_needs::{number, seed};
 use isotach_object::{Error, Part, SetAside};
 
-use crate::place::{Place, label, values};
+use crate::place::{TestPool, label, values};
 
 const POOL: &str = "posix:/pool?checkpoint=1024";
 const KEYS: u64 = 60;
@@ -22,7 +22,7 @@ fn value(key: u64) -> Vec<u8> {
     vec![key as u8; if key.is_multiple_of(3) { 20_000 } else { 50 }]
 }
 
-fn write(place: &Place, keys: std::ops::Range<u64>) {
+fn write(place: &TestPool, keys: std::ops::Range<u64>) {
     let container = place.open();
     for key in keys {
         values(&*container).put(name(key).as_bytes(), &value(key)).unwrap();
@@ -31,7 +31,7 @@ fn write(place: &Place, keys: std::ops::Range<u64>) {
 }
 
 /// The number of keys, which are the first ones with their values. Returns the error of opening.
-fn keys(place: &Place) -> Result<u64, Error> {
+fn keys(place: &TestPool) -> Result<u64, Error> {
     let container = place.pool.open_container(&label())?;
     let mut found = 0u64;
     values(&*container).for_each(|key, there| {
@@ -47,12 +47,12 @@ fn log_length(disk: &SimulatedDisk) -> u64 {
     disk.files().iter().find(|(path, _)| path.ends_with(LOG)).unwrap().1
 }
 
-fn repair(place: &Place) {
+fn repair(place: &TestPool) {
     try_repair(place, || ()).unwrap();
 }
 
 /// Calls `begin` before the repair.
-fn try_repair(place: &Place, begin: impl FnOnce()) -> Result<SetAside, Error> {
+fn try_repair(place: &TestPool, begin: impl FnOnce()) -> Result<SetAside, Error> {
     let findings = place.verify().findings;
     begin();
     place.pool.maintenance()?.quarantine(&label(), &findings, "note")
@@ -60,12 +60,12 @@ fn try_repair(place: &Place, begin: impl FnOnce()) -> Result<SetAside, Error> {
 
 /// A disk on which [`KEYS`] keys were flushed one by one.
 fn written() -> SimulatedDisk {
-    let place = Place::new(POOL);
+    let place = TestPool::new(POOL);
     write(&place, 0..KEYS);
     place.disk
 }
 
-fn assert_restored(place: &Place, what: &str) -> u64 {
+fn assert_restored(place: &TestPool, what: &str) -> u64 {
     let verified = place.verify();
     assert!(verified.is_sound(), "{what}: {:?}", verified.findings);
     let found = keys(place).unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -84,7 +84,7 @@ fn a_log_cut_at_any_byte_is_refused_and_repaired_from_runs() {
     let mut least = KEYS;
     for at in [0, 1, 63, 64, 65, length - 1].into_iter().chain((0..tries).map(|_| random.below(length))) {
         let what = format!("cut at {at} of {length}");
-        let place = Place::on(disk.with_cut(Path::new(LOG), at), POOL);
+        let place = TestPool::on(disk.with_cut(Path::new(LOG), at), POOL);
         let refused = keys(&place).expect_err(&what);
         assert_eq!(refused.code(), "corrupt", "{what}: {refused}");
         let findings = place.verify().findings;
@@ -101,12 +101,12 @@ fn an_interrupted_repair_of_a_cut_log_is_completed_by_the_next_one() {
     for at in [64, 700, 3000] {
         let disk = whole.with_cut(Path::new(LOG), at);
         let before = disk.changes();
-        repair(&Place::on(disk.clone(), POOL));
-        let expected = keys(&Place::on(disk.clone(), POOL)).unwrap();
+        repair(&TestPool::on(disk.clone(), POOL));
+        let expected = keys(&TestPool::on(disk.clone(), POOL)).unwrap();
         for changes in before..=disk.changes() {
             for loss in [Loss::All, Loss::Nothing, Loss::LastTorn(7), Loss::Seeded(changes as u64)] {
                 let what = format!("cut at {at}, power failed after {changes} changes, {loss:?}");
-                let place = Place::on(disk.after_crash(changes, loss), POOL);
+                let place = TestPool::on(disk.after_crash(changes, loss), POOL);
                 if let Err(error) = keys(&place) {
                     assert_eq!(error.code(), "corrupt", "{what}: {error}");
                     repair(&place);
@@ -121,7 +121,7 @@ fn an_interrupted_repair_of_a_cut_log_is_completed_by_the_next_one() {
 fn with_a_lost_value() -> (SimulatedDisk, Vec<u8>) {
     let disk = written();
     let length = log_length(&disk);
-    write(&Place::on(disk.clone(), POOL), KEYS..KEYS + 1);
+    write(&TestPool::on(disk.clone(), POOL), KEYS..KEYS + 1);
     (disk.with_cut(Path::new(LOG), length), value(KEYS))
 }
 
@@ -136,10 +136,10 @@ fn unnamed_bytes_survive_a_purge_after_a_repair_with_any_error() {
     let (whole, lost) = with_a_lost_value();
     let of_repair = whole.copy();
     let mut first = 0;
-    try_repair(&Place::on(of_repair.clone(), POOL), || first = of_repair.calls()).unwrap();
+    try_repair(&TestPool::on(of_repair.clone(), POOL), || first = of_repair.calls()).unwrap();
     for call in 0..of_repair.calls() - first {
         let disk = whole.copy();
-        let place = Place::on(disk.clone(), POOL);
+        let place = TestPool::on(disk.clone(), POOL);
         let fail = || disk.set_fault(Some(Fault::Broken(disk.calls() + call)));
         let repaired = try_repair(&place, fail);
         disk.set_fault(None);
@@ -157,7 +157,7 @@ fn unnamed_bytes_survive_a_purge_after_a_repair_with_any_error() {
 fn a_cut_log_is_repaired_on_a_full_disk() {
     let (disk, lost) = with_a_lost_value();
     disk.set_free(Some(0));
-    let place = Place::on(disk.clone(), POOL);
+    let place = TestPool::on(disk.clone(), POOL);
     let restored = try_repair(&place, || ()).unwrap().restored.unwrap();
     assert_eq!(restored.unnamed.iter().map(|unnamed| unnamed.length).sum::<u64>(), lost.len() as u64);
     assert_eq!(keys(&place).unwrap(), KEYS);

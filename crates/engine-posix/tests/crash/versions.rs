@@ -7,7 +7,7 @@ use isotach_object::{
 };
 
 use crate::{
-    place::{Place, index, values},
+    place::{TestPool, index, values},
     workload::POOL,
 };
 
@@ -61,7 +61,7 @@ fn version(container: &dyn Container) -> u64 {
 type Promise = (usize, u64, Option<u32>);
 
 fn record(uri: &str) -> (SimulatedDisk, Vec<Promise>) {
-    let place = Place::new(uri);
+    let place = TestPool::new(uri);
     let handles = [place.open(), place.open()];
     let mut promises = vec![(place.disk.changes(), 0, None)];
     for (step, (number, participant)) in ORDER.into_iter().enumerate() {
@@ -85,7 +85,7 @@ fn check(whole: &SimulatedDisk, promises: &[Promise], changes: usize, loss: Loss
     if kept.is_empty() {
         return;
     }
-    let place = Place::on(whole.after_crash(changes, loss), POOL);
+    let place = TestPool::on(whole.after_crash(changes, loss), POOL);
     let verified = place.verify();
     assert!(verified.is_sound(), "{what}: {verified:?}");
     let container = place.open();

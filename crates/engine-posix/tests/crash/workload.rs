@@ -13,7 +13,7 @@ use isotach_object::{
     Update,
 };
 
-use crate::place::{Place, index, snapshots, values};
+use crate::place::{TestPool, index, snapshots, values};
 
 /// Checkpoints every few frames, so that runs are written and merged all the time, and staged transactions of several segments.
 pub(crate) const POOL: &str = "posix:/pool?checkpoint=1024&segment=256";
@@ -132,7 +132,7 @@ impl History {
 
 struct Work {
     history: History,
-    place: Place,
+    place: TestPool,
     random: Random,
     handles: [Arc<dyn Container>; 2],
     /// The factor by which arrays are shorter.
@@ -145,7 +145,7 @@ struct Work {
 
 impl Work {
     fn new(seed: u64, uri: &str, shrink: usize) -> Self {
-        let place = Place::new(uri);
+        let place = TestPool::new(uri);
         let (handles, disk) = ([place.open(), place.open()], place.disk.clone());
         let history = History { seed, made: disk.changes(), disk, frames: Vec::new(), flushed: Vec::new() };
         let gathered = [Vec::new(), Vec::new()];

@@ -45,7 +45,7 @@ impl Asked {
 }
 
 /// Bytes that one object has and one read wants.
-struct Part<'t> {
+struct ObjectRead<'t> {
     /// The number of the read.
     number: usize,
     name: String,
@@ -292,7 +292,7 @@ fn parts_of<'t, 'b>(
     read: &'b mut ArrayRead<'_>,
     table: &'t Table,
     done: usize,
-) -> Vec<(Part<'t>, Target<'b>)> {
+) -> Vec<(ObjectRead<'t>, Target<'b>)> {
     let object: ObjectId = read.cell.object;
     let end = read.offset + read.filled as u64;
     let mut at = read.offset + done as u64;
@@ -310,7 +310,7 @@ fn parts_of<'t, 'b>(
         let aside = if length == wanted.len() { Vec::new() } else { vec![0; length] };
         let tag = (piece.place == PiecePlace::Own).then_some(table.tag);
         let name = piece.place.name(object);
-        parts.push((Part { number, name, tag, stored, sums }, Target { wanted, aside, skip }));
+        parts.push((ObjectRead { number, name, tag, stored, sums }, Target { wanted, aside, skip }));
     }
     rest.fill(0);
     parts

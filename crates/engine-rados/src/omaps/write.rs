@@ -85,7 +85,7 @@ impl Omaps {
         stream.end(self)
     }
 
-    fn begin(&self, object: ObjectId, part: &Part) -> Result<Pending> {
+    fn begin(&self, object: ObjectId, part: &ShardChanges) -> Result<Pending> {
         let shard = &part.shard;
         let name = keys::entries_name(object, shard.start);
         let begin = || {
@@ -182,14 +182,14 @@ impl Omaps {
 
 /// Changes that one operation does.
 #[derive(Debug)]
-struct Part {
+struct ShardChanges {
     shard: Shard,
     all: Arc<EntryChanges>,
     /// Which of them.
     numbers: Range<usize>,
 }
 
-impl Part {
+impl ShardChanges {
     fn changes(&self) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
         self.all.range(self.numbers.clone())
     }
@@ -198,7 +198,7 @@ impl Part {
 /// What a stream has under way.
 #[derive(Debug)]
 enum Begun {
-    Part(Part, Pending),
+    ShardChanges(ShardChanges, Pending),
     Look(Look),
 }
 
@@ -227,17 +227,17 @@ impl Stream {
             let shard = omaps.locate_to_write(self.object, hash)?;
             let numbers = from..end_of_part(&all, from, &keys::bound(shard.end()));
             from = numbers.end;
-            self.begin(Part { shard, all: Arc::clone(&all), numbers }, omaps)?;
+            self.begin(ShardChanges { shard, all: Arc::clone(&all), numbers }, omaps)?;
         }
         Ok(())
     }
 
-    fn begin(&mut self, part: Part, omaps: &Omaps) -> Result<()> {
+    fn begin(&mut self, part: ShardChanges, omaps: &Omaps) -> Result<()> {
         self.make_space(omaps)?;
         let pending = omaps.begin(self.object, &part)?;
         let shard = part.shard.clone();
         let set = part.changes().filter(|(_, stored)| stored.is_some()).count();
-        self.begun.push_back(Begun::Part(part, pending));
+        self.begun.push_back(Begun::ShardChanges(part, pending));
         let given = self.given.entry(shard.clone()).or_default();
         *given += set as u64;
         if *given <= omaps.unseen() {
@@ -271,7 +271,7 @@ impl Stream {
                 omaps.end_look(self.object, look);
                 return Ok(());
             }
-            Some(Begun::Part(part, pending)) => (part, pending),
+            Some(Begun::ShardChanges(part, pending)) => (part, pending),
         };
         if !omaps.is_done(self.object, &part.shard, pending.wait())? {
             let owned = part.changes().map(|(key, stored)| (key.to_vec(), stored.map(<[u8]>::to_vec)));

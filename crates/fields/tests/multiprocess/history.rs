@@ -14,7 +14,7 @@ use std::{
 use isotach_engine_kit::random::Seeded;
 use isotach_fields::{FieldStore, ListOptions};
 use isotach_mars::{Key, Request};
-use isotach_object_conformance::history::{self, GARBLED, Part, Recorder, Value, check, operations};
+use isotach_object_conformance::history::{self, Clause, GARBLED, Recorder, Value, check, operations};
 
 use crate::{
     launcher::{Child, Said},
@@ -164,7 +164,7 @@ impl Historian {
         let mut calls = Vec::new();
         for key in keys {
             let value = self.value();
-            calls.push(self.recorder.call("archive", &[Part::Sets(*key, Some(value))]));
+            calls.push(self.recorder.call("archive", &[Clause::Sets(*key, Some(value))]));
             self.store.archive(&field(*key), &bytes(*key, value)).unwrap();
         }
         self.store.flush().unwrap();
@@ -181,8 +181,8 @@ impl Historian {
     fn commit(&mut self, generation: u64) {
         let (keys, _) = together(generation);
         let value = self.value();
-        let parts: Vec<Part> = keys.iter().map(|key| Part::Sets(*key, Some(value))).collect();
-        let call = self.recorder.call("transaction", &parts);
+        let clauses: Vec<Clause> = keys.iter().map(|key| Clause::Sets(*key, Some(value))).collect();
+        let call = self.recorder.call("transaction", &clauses);
         let transaction = self.store.transaction();
         keys.iter().for_each(|key| transaction.archive(&field(*key), &bytes(*key, value)).unwrap());
         transaction.commit().unwrap();

@@ -13,7 +13,7 @@ pub(super) const NEWER: i64 = 25_000;
 
 /// A part of a message of GRIB 2 that follows a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct TemplatedSection {
     /// What it describes, in a user's words.
     name: &'static str,
     section: u8,
@@ -24,8 +24,8 @@ pub(super) struct Part {
     known: &'static [RangeInclusive<i64>],
 }
 
-const PARTS: [Part; 3] = [
-    Part {
+const PARTS: [TemplatedSection; 3] = [
+    TemplatedSection {
         name: "grid",
         section: 3,
         number: c"gridDefinitionTemplateNumber",
@@ -51,7 +51,7 @@ const PARTS: [Part; 3] = [
             1200..=1200,
         ],
     },
-    Part {
+    TemplatedSection {
         name: "kind of product",
         section: 4,
         number: c"productDefinitionTemplateNumber",
@@ -78,7 +78,7 @@ const PARTS: [Part; 3] = [
             40_033..=40_034,
         ],
     },
-    Part {
+    TemplatedSection {
         name: "packing",
         section: 5,
         number: c"dataRepresentationTemplateNumber",
@@ -90,7 +90,7 @@ const PARTS: [Part; 3] = [
 /// The template at which ecCodes stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unknown {
-    part: Part,
+    part: TemplatedSection,
     template: i64,
     /// The version of the ecCodes that stopped there.
     version: i64,
@@ -101,7 +101,7 @@ impl Unknown {
     /// it costs a few look-ups.
     pub(super) fn of(eccodes: &Eccodes, handle: &Handle<'_>) -> Option<Self> {
         let is_grib_2 = handle.long(c"edition").is_ok_and(|edition| edition == 2);
-        let stops_in = |part: &&Part| handle.long(part.next).is_err();
+        let stops_in = |part: &&TemplatedSection| handle.long(part.next).is_err();
         let part = PARTS.iter().find(stops_in).filter(|_| is_grib_2)?;
         let template = handle.long(part.number).ok()?;
         Some(Self { part: *part, template, version: eccodes.api.version() })
@@ -110,7 +110,7 @@ impl Unknown {
 
 impl fmt::Display for Unknown {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { part: Part { name, section, known, .. }, template, version } = self;
+        let Self { part: TemplatedSection { name, section, known, .. }, template, version } = self;
         let [own, newer] = [*version, NEWER].map(super::version_text);
         write!(out, "ecCodes {own} does not know this {name} (template {section}.{template} of GRIB 2); ")?;
         match *version < NEWER && known.iter().any(|range| range.contains(template)) {

@@ -214,9 +214,9 @@ impl<'a, T> Out<'a, T> {
         self.0.is_null()
     }
 
-    pub(super) fn place(self) -> Result<Place<'a, T>> {
+    pub(super) fn place(self) -> Result<CallerPlace<'a, T>> {
         match NonNull::new(self.0) {
-            Some(place) => Ok(Place(place, PhantomData)),
+            Some(place) => Ok(CallerPlace(place, PhantomData)),
             None => invalid("a null pointer for a result"),
         }
     }
@@ -224,7 +224,7 @@ impl<'a, T> Out<'a, T> {
     /// Writes a result, unless the pointer is null.
     pub(super) fn give(self, value: T) {
         if let Some(place) = NonNull::new(self.0) {
-            Place(place, PhantomData).set(value);
+            CallerPlace(place, PhantomData).set(value);
         }
     }
 
@@ -256,9 +256,9 @@ impl<'a, T> From<&'a mut T> for Out<'a, T> {
 }
 
 /// A place of the caller's that exists.
-pub(super) struct Place<'a, T>(NonNull<T>, PhantomData<&'a mut MaybeUninit<T>>);
+pub(super) struct CallerPlace<'a, T>(NonNull<T>, PhantomData<&'a mut MaybeUninit<T>>);
 
-impl<T> Place<'_, T> {
+impl<T> CallerPlace<'_, T> {
     pub(super) fn set(&self, value: T) {
         // SAFETY: OUT for the pointer by the type of the parameter; nothing is read or dropped.
         unsafe { self.0.write(value) };

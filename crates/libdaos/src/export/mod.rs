@@ -67,7 +67,9 @@ use std::{
 
 use isotach_daos_export::export;
 
-use self::memory::{Bytes, In, InOut, Out, Place, Plain, Text, bytes_of, copied, fill, many, many_mut, outs};
+use self::memory::{
+    Bytes, CallerPlace, In, InOut, Out, Plain, Text, bytes_of, copied, fill, many, many_mut, outs,
+};
 use crate::{
     abi::{
         errors::DER_MISC,

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use super::{
-    operation::{Key, Operation, Part, Value},
+    operation::{Clause, Key, Operation, Value},
     order::{Search, SearchResult, Slot, Stuck},
 };
 
@@ -115,9 +115,11 @@ fn one_by_one(window: &mut Vec<Operation>, first: Slot, left: &mut u64) {
 fn is_looked_for(one: &Operation, all: &[Operation]) -> bool {
     let asked = |other: &Operation, key: Key, value: Value| {
         other.saw.contains(&(key, value))
-            || other.parts.iter().any(|part| match part {
-                Part::Requires(asked, held) | Part::Unchanged(asked, held) => (*asked, *held) == (key, value),
-                Part::Sets(..) => false,
+            || other.clauses.iter().any(|clause| match clause {
+                Clause::Requires(asked, held) | Clause::Unchanged(asked, held) => {
+                    (*asked, *held) == (key, value)
+                }
+                Clause::Sets(..) => false,
             })
     };
     let mut others = all.iter().filter(|other| other.returned.is_some() && *other != one);

@@ -16,10 +16,10 @@ pub const GARBLED: Value = Some(u64::MAX);
 
 /// A part of what is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum Clause {
     /// If this key does not hold this, the operation is refused, and changes nothing.
     Requires(Key, Value),
-    /// As [`Part::Requires`], but the operation may be refused although the key holds this.
+    /// As [`Clause::Requires`], but the operation may be refused although the key holds this.
     Unchanged(Key, Value),
     /// Makes a key hold this.
     Sets(Key, Value),
@@ -48,7 +48,7 @@ pub struct Operation {
     /// When it returned.
     pub returned: Option<u64>,
     /// What was asked for.
-    pub parts: Vec<Part>,
+    pub clauses: Vec<Clause>,
     /// What it saw of the keys that it read.
     pub saw: Vec<(Key, Value)>,
     /// How it ended.
@@ -60,16 +60,16 @@ pub struct Operation {
 impl Operation {
     /// The keys that it concerns.
     pub fn keys(&self) -> impl Iterator<Item = Key> {
-        let asked = self.parts.iter().map(|part| match part {
-            Part::Requires(key, _) | Part::Unchanged(key, _) | Part::Sets(key, _) => *key,
+        let asked = self.clauses.iter().map(|part| match part {
+            Clause::Requires(key, _) | Clause::Unchanged(key, _) | Clause::Sets(key, _) => *key,
         });
         asked.chain(self.saw.iter().map(|(key, _)| *key))
     }
 
     /// What keys hold if it takes effect.
     pub fn changes(&self) -> impl Iterator<Item = (Key, Value)> {
-        self.parts.iter().filter_map(|part| match part {
-            Part::Sets(key, value) => Some((*key, *value)),
+        self.clauses.iter().filter_map(|part| match part {
+            Clause::Sets(key, value) => Some((*key, *value)),
             _ => None,
         })
     }
@@ -82,7 +82,15 @@ impl Operation {
     /// The same with an unknown outcome.
     pub fn unfinished(&self) -> Self {
         let (returned, outcome, saw, epoch) = (None, Outcome::Unknown, Vec::new(), None);
-        Self { returned, outcome, saw, epoch, name: self.name.clone(), parts: self.parts.clone(), ..*self }
+        Self {
+            returned,
+            outcome,
+            saw,
+            epoch,
+            name: self.name.clone(),
+            clauses: self.clauses.clone(),
+            ..*self
+        }
     }
 }
 
@@ -97,11 +105,11 @@ fn held(value: Value) -> String {
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.name)?;
-        for part in &self.parts {
+        for part in &self.clauses {
             match part {
-                Part::Requires(key, value) => write!(f, ", if k{key} is {}", held(*value))?,
-                Part::Unchanged(key, value) => write!(f, ", if k{key} is still {}", held(*value))?,
-                Part::Sets(key, value) => write!(f, ", k{key} = {}", held(*value))?,
+                Clause::Requires(key, value) => write!(f, ", if k{key} is {}", held(*value))?,
+                Clause::Unchanged(key, value) => write!(f, ", if k{key} is still {}", held(*value))?,
+                Clause::Sets(key, value) => write!(f, ", k{key} = {}", held(*value))?,
             }
         }
         for (key, value) in &self.saw {

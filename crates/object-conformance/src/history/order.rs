@@ -11,7 +11,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::operation::{Key, Operation, Outcome, Part, Value};
+use super::operation::{Clause, Key, Operation, Outcome, Value};
 
 /// What a key can be said to hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -156,9 +156,9 @@ impl<'h> Search<'h> {
         if operation.outcome == Outcome::Refused {
             return self.may_be_refused(&slots, operation).then_some(slots);
         }
-        let required = operation.parts.iter().filter_map(|part| match part {
-            Part::Requires(key, value) | Part::Unchanged(key, value) => Some((*key, *value)),
-            Part::Sets(..) => None,
+        let required = operation.clauses.iter().filter_map(|clause| match clause {
+            Clause::Requires(key, value) | Clause::Unchanged(key, value) => Some((*key, *value)),
+            Clause::Sets(..) => None,
         });
         for (key, value) in required.chain(operation.saw.iter().copied()) {
             let slot = &mut slots[self.places[&key]];
@@ -175,10 +175,10 @@ impl<'h> Search<'h> {
 
     /// Whether a requirement may fail here.
     fn may_be_refused(&self, slots: &[Slot], operation: &Operation) -> bool {
-        operation.parts.iter().any(|part| match part {
-            Part::Requires(key, value) => slots[self.places[key]] != Slot::Is(*value),
-            Part::Unchanged(..) => true,
-            Part::Sets(..) => false,
+        operation.clauses.iter().any(|clause| match clause {
+            Clause::Requires(key, value) => slots[self.places[key]] != Slot::Is(*value),
+            Clause::Unchanged(..) => true,
+            Clause::Sets(..) => false,
         })
     }
 }

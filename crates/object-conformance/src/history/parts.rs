@@ -56,7 +56,7 @@ mod tests {
             name: String::new(),
             called: 0,
             returned: Some(1),
-            parts: Vec::new(),
+            clauses: Vec::new(),
             saw: keys.iter().map(|key| (*key, None)).collect(),
             outcome: Outcome::Done,
             epoch: None,

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::{
     super::{
         Fixture,
-        trial::{Place, Trial},
+        trial::{OwnContainer, Trial},
     },
     check,
     operation::Operation,
@@ -66,7 +66,7 @@ fn make(trial: &Trial<'_>, kind: Kind, random: &mut Seeded, folder: &Path) -> Ve
     operations(folder)
 }
 
-fn processes(trial: &Trial<'_>, place: &Place, task: Task, random: &mut Seeded, folder: &Path) {
+fn processes(trial: &Trial<'_>, place: &OwnContainer, task: Task, random: &mut Seeded, folder: &Path) {
     let mut last = 0;
     let mut start = || {
         last += 1;
@@ -100,7 +100,7 @@ fn kill(mut victim: Child) {
     assert!(ended.is_none_or(|status| status.success()), "a process ended with {ended:?}:\n{stderr}");
 }
 
-fn encode(place: &Place, task: Task, folder: &Path) -> String {
+fn encode(place: &OwnContainer, task: Task, folder: &Path) -> String {
     let Task { kind, process, seed, begin, end } = task;
     let (uri, label, folder) = (&place.uri, place.container.label(), folder.display());
     format!("{HISTORY}{uri}\n{label}\n{folder}\n{kind:?} {process} {seed} {begin} {end}")

@@ -9,7 +9,7 @@ use std::{
     path::Path,
 };
 
-use super::operation::{Key, Operation, Outcome, Part, Value};
+use super::operation::{Clause, Key, Operation, Outcome, Value};
 
 /// What absent is called in a file.
 const NOTHING: &str = "-";
@@ -23,10 +23,10 @@ pub fn now() -> u64 {
 /// Writes down the operations of one process, or of one thread.
 ///
 /// ```
-/// use isotach_object_conformance::history::{self, Part, Recorder};
+/// use isotach_object_conformance::history::{self, Clause, Recorder};
 /// let folder = tempfile::tempdir()?;
 /// let mut recorder = Recorder::new(folder.path(), 1);
-/// let put = recorder.call("put", &[Part::Sets(6, Some(42))]);
+/// let put = recorder.call("put", &[Clause::Sets(6, Some(42))]);
 /// // Here it is done.
 /// recorder.done(put, &[], None);
 /// let get = recorder.call("get", &[]);
@@ -56,18 +56,18 @@ impl Recorder {
     }
 
     /// To be called right before an operation.
-    pub fn call(&mut self, name: &str, parts: &[Part]) -> Call {
+    pub fn call(&mut self, name: &str, clauses: &[Clause]) -> Call {
         let called = now();
         let number = self.calls;
         self.calls += 1;
-        let parts = parts.iter().map(|part| match part {
-            Part::Requires(key, value) => token('?', *key, *value),
-            Part::Unchanged(key, value) => token('~', *key, *value),
-            Part::Sets(key, value) => token('!', *key, *value),
+        let clauses = clauses.iter().map(|part| match part {
+            Clause::Requires(key, value) => token('?', *key, *value),
+            Clause::Unchanged(key, value) => token('~', *key, *value),
+            Clause::Sets(key, value) => token('!', *key, *value),
         });
-        let parts: String = parts.collect();
+        let clauses: String = clauses.collect();
         let name = name.replace(' ', "-");
-        self.write(&format!("call {number} {called} {name}{parts}\n"));
+        self.write(&format!("call {number} {called} {name}{clauses}\n"));
         Call(number)
     }
 
@@ -113,8 +113,8 @@ fn of_process(process: u64, text: &str) -> Vec<Operation> {
         match words[0] {
             "call" => {
                 assert_eq!(number, operations.len(), "{line:?} in the record of process {process}");
-                let parts = words[4..].iter().map(|word| part(word)).collect();
-                operations.push(called(process, words[3], time, parts));
+                let clauses = words[4..].iter().map(|word| part(word)).collect();
+                operations.push(called(process, words[3], time, clauses));
             }
             kind => returned(&mut operations[number], kind, time, &words[3..]),
         }
@@ -122,9 +122,9 @@ fn of_process(process: u64, text: &str) -> Vec<Operation> {
     operations
 }
 
-fn called(process: u64, name: &str, called: u64, parts: Vec<Part>) -> Operation {
+fn called(process: u64, name: &str, called: u64, clauses: Vec<Clause>) -> Operation {
     let (returned, saw, outcome, epoch) = (None, Vec::new(), Outcome::Unknown, None);
-    Operation { process, name: name.replace('-', " "), called, returned, parts, saw, outcome, epoch }
+    Operation { process, name: name.replace('-', " "), called, returned, clauses, saw, outcome, epoch }
 }
 
 fn returned(operation: &mut Operation, kind: &str, time: u64, words: &[&str]) {
@@ -138,12 +138,12 @@ fn returned(operation: &mut Operation, kind: &str, time: u64, words: &[&str]) {
     }
 }
 
-fn part(word: &str) -> Part {
+fn part(word: &str) -> Clause {
     let (key, value) = split(&word[1..]);
     match &word[..1] {
-        "?" => Part::Requires(key, value),
-        "~" => Part::Unchanged(key, value),
-        "!" => Part::Sets(key, value),
+        "?" => Clause::Requires(key, value),
+        "~" => Clause::Unchanged(key, value),
+        "!" => Clause::Sets(key, value),
         _ => panic!("{word:?} in a record"),
     }
 }

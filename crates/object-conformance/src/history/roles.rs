@@ -10,7 +10,7 @@ use std::{path::Path, sync::Arc};
 
 use super::{
     cells::{self, Entry},
-    operation::{Key, Part, Value},
+    operation::{Clause, Key, Value},
     record::{Call, Recorder, now},
 };
 use isotach_engine_kit::random::Seeded;
@@ -112,8 +112,8 @@ impl Player {
     }
 
     /// Does what may be refused, and writes down what came of it.
-    fn decide(&mut self, name: &str, parts: &[Part], ask: impl FnOnce(&dyn Container) -> Result<Epoch>) {
-        let call = self.recorder.call(name, parts);
+    fn decide(&mut self, name: &str, clauses: &[Clause], ask: impl FnOnce(&dyn Container) -> Result<Epoch>) {
+        let call = self.recorder.call(name, clauses);
         match ask(&*self.container) {
             Ok(epoch) => {
                 self.recorder.done(call, &[], Some(epoch.0));
@@ -122,7 +122,7 @@ impl Player {
             Err(Error::Conflict { .. }) => self.recorder.refused(call),
             // The outcome is unknown, as that of a process that was killed: a purge came too close.
             Err(Error::Io { .. }) => {}
-            Err(error) => panic!("{name} {parts:?}: {error}"),
+            Err(error) => panic!("{name} {clauses:?}: {error}"),
         }
     }
 

@@ -3,24 +3,24 @@
 use isotach_engine_kit::random::Seeded;
 
 use super::{
-    Checked, Key, Offence, Operation, Outcome, Part, Value, check,
+    Checked, Clause, Key, Offence, Operation, Outcome, Value, check,
     order::{Search, SearchResult, Slot},
 };
 
 /// An operation that took effect between two moments.
-fn done(name: &str, times: [u64; 2], parts: &[Part], saw: &[(Key, Value)]) -> Operation {
+fn done(name: &str, times: [u64; 2], clauses: &[Clause], saw: &[(Key, Value)]) -> Operation {
     let [called, returned] = times;
-    let (name, parts, saw) = (name.to_owned(), parts.to_vec(), saw.to_vec());
+    let (name, clauses, saw) = (name.to_owned(), clauses.to_vec(), saw.to_vec());
     let (returned, outcome) = (Some(returned), Outcome::Done);
-    Operation { process: called % 7, name, called, returned, parts, saw, outcome, epoch: None }
+    Operation { process: called % 7, name, called, returned, clauses, saw, outcome, epoch: None }
 }
 
 fn put(times: [u64; 2], key: Key, value: u64) -> Operation {
-    done("put", times, &[Part::Sets(key, Some(value))], &[])
+    done("put", times, &[Clause::Sets(key, Some(value))], &[])
 }
 
 fn remove(times: [u64; 2], key: Key) -> Operation {
-    done("remove", times, &[Part::Sets(key, None)], &[])
+    done("remove", times, &[Clause::Sets(key, None)], &[])
 }
 
 fn get(times: [u64; 2], saw: &[(Key, Value)]) -> Operation {
@@ -28,12 +28,12 @@ fn get(times: [u64; 2], saw: &[(Key, Value)]) -> Operation {
 }
 
 fn compare(times: [u64; 2], key: Key, expected: Value, value: u64) -> Operation {
-    done("compare and put", times, &[Part::Requires(key, expected), Part::Sets(key, Some(value))], &[])
+    done("compare and put", times, &[Clause::Requires(key, expected), Clause::Sets(key, Some(value))], &[])
 }
 
 fn commit(times: [u64; 2], keys: &[Key], value: u64) -> Operation {
-    let parts: Vec<Part> = keys.iter().map(|key| Part::Sets(*key, Some(value))).collect();
-    done("commit", times, &parts, &[])
+    let clauses: Vec<Clause> = keys.iter().map(|key| Clause::Sets(*key, Some(value))).collect();
+    done("commit", times, &clauses, &[])
 }
 
 fn refused(one: &Operation) -> Operation {
@@ -122,7 +122,7 @@ fn a_refused_transaction_is_never_seen() {
     let move_it = done(
         "move",
         [2000, 3000],
-        &[Part::Requires(1, Some(7)), Part::Sets(1, None), Part::Sets(2, Some(8))],
+        &[Clause::Requires(1, Some(7)), Clause::Sets(1, None), Clause::Sets(2, Some(8))],
         &[],
     );
     let first = put([0, 1000], 1, 5);
@@ -153,8 +153,8 @@ fn the_operation_of_a_killed_process_happened_at_any_time_after_its_call_or_neve
 
 #[test]
 fn a_read_set_may_be_refused_without_cause_and_never_holds_against_a_change() {
-    let parts = [Part::Unchanged(1, Some(10)), Part::Sets(1, Some(30))];
-    let guarded = done("commit if unchanged", [4000, 5000], &parts, &[]);
+    let clauses = [Clause::Unchanged(1, Some(10)), Clause::Sets(1, Some(30))];
+    let guarded = done("commit if unchanged", [4000, 5000], &clauses, &[]);
     let first = put([0, 1000], 1, 10);
     accepts(&[first.clone(), guarded.clone()]);
     accepts(&[first.clone(), refused(&guarded)]);
@@ -191,7 +191,7 @@ fn true_history(seed: u64, operations: u64, processes: u64) -> Vec<Operation> {
             _ => get([called, returned], &[(1, held[1]), (2, held[2])]),
         };
         one.process = process;
-        if one.parts.iter().any(|part| matches!(part, Part::Requires(0, value) if *value != held[0])) {
+        if one.clauses.iter().any(|part| matches!(part, Clause::Requires(0, value) if *value != held[0])) {
             one.outcome = Outcome::Refused;
         } else if !one.is_passive() && random.below(400) == 0 {
             let happens = random.below(2) == 0;
@@ -245,9 +245,9 @@ fn has_an_order(operations: &[Operation]) -> bool {
         (0..rest.len()).any(|at| {
             let one = &rest[at];
             let of = |held: &std::collections::BTreeMap<Key, Value>, key| held.get(&key).copied().flatten();
-            let holds = one.parts.iter().all(|part| match part {
-                Part::Requires(key, value) | Part::Unchanged(key, value) => of(held, *key) == *value,
-                Part::Sets(..) => true,
+            let holds = one.clauses.iter().all(|part| match part {
+                Clause::Requires(key, value) | Clause::Unchanged(key, value) => of(held, *key) == *value,
+                Clause::Sets(..) => true,
             });
             let fits = match one.outcome {
                 Outcome::Refused => !holds,
@@ -290,7 +290,7 @@ fn the_search_agrees_with_trying_every_order() {
             };
             match random.below(8) {
                 0 => one.unfinished(),
-                1 if one.parts.len() > 1 && one.name != "commit" => refused(&one),
+                1 if one.clauses.len() > 1 && one.name != "commit" => refused(&one),
                 _ => one,
             }
         };

@@ -20,7 +20,7 @@ use std::{
 
 use isotach_object::ObjectId;
 
-use super::{Bytes, Event, Failure, Handle, In, InOut, Out, Place, Text, export};
+use super::{Bytes, CallerPlace, Event, Failure, Handle, In, InOut, Out, Text, export};
 use crate::{
     abi::types::daos_obj_id_t,
     dfs::{Errno, FileSystem, Inode, Node, Result, Stat},
@@ -96,7 +96,7 @@ fn as_c(stat: &Stat) -> libc::stat {
 /// Returns an opened entry, with its mode and attributes if requested.
 fn give_opened(
     (opened, inode): (u64, Inode),
-    place: &Place<'_, Opened>,
+    place: &CallerPlace<'_, Opened>,
     mode: Out<'_, libc::mode_t>,
     stat: Out<'_, libc::stat>,
 ) -> Result<()> {

@@ -4,7 +4,7 @@
 use super::{
     super::{
         cells::{self, Entry, Group, LONGEST, bytes, value_of},
-        operation::{Key, Part, Value},
+        operation::{Clause, Key, Value},
     },
     Player, entries,
 };
@@ -16,19 +16,19 @@ use isotach_object::{
 const SNAPSHOT: &str = "snapshot";
 
 /// What a group is to hold, one value under all its keys or nothing, and what must hold before.
-struct Change {
+struct GroupChange {
     group: Group,
     value: Value,
     entries: Vec<Entry>,
     bytes: Vec<u8>,
-    required: Vec<Part>,
+    required: Vec<Clause>,
     /// The bytes of the value that an entry must have.
     held: Vec<u8>,
     /// The epoch since which keys must be unchanged.
     since: Epoch,
 }
 
-impl Change {
+impl GroupChange {
     fn new(group: Group, value: Value) -> Self {
         let (entries, bytes) = (group.entries().map(Entry::of).collect(), value.map_or(Vec::new(), bytes));
         let (required, held, since) = (Vec::new(), Vec::new(), Epoch::default());
@@ -37,11 +37,11 @@ impl Change {
 
     /// The same, if an entry is as it was seen.
     fn requiring(self, key: Key, seen: Value) -> Self {
-        Self { required: vec![Part::Requires(key, seen)], held: seen.map_or(Vec::new(), bytes), ..self }
+        Self { required: vec![Clause::Requires(key, seen)], held: seen.map_or(Vec::new(), bytes), ..self }
     }
 
-    fn parts(&self) -> Vec<Part> {
-        let sets = self.group.keys().map(|key| Part::Sets(key, self.value));
+    fn clauses(&self) -> Vec<Clause> {
+        let sets = self.group.keys().map(|key| Clause::Sets(key, self.value));
         self.required.iter().copied().chain(sets).collect()
     }
 
@@ -65,10 +65,10 @@ impl Change {
             None => Cell::array(cells::array(key)),
         };
         let preconditions = self.required.iter().filter_map(|part| match *part {
-            Part::Requires(key, Some(_)) => Some(Precondition::Equals(cell(key), &self.held)),
-            Part::Requires(key, None) => Some(Precondition::Absent(cell(key))),
-            Part::Unchanged(key, _) => Some(Precondition::Unchanged(cell(key), self.since)),
-            Part::Sets(..) => None,
+            Clause::Requires(key, Some(_)) => Some(Precondition::Equals(cell(key), &self.held)),
+            Clause::Requires(key, None) => Some(Precondition::Absent(cell(key))),
+            Clause::Unchanged(key, _) => Some(Precondition::Unchanged(cell(key), self.since)),
+            Clause::Sets(..) => None,
         });
         preconditions.collect()
     }
@@ -102,18 +102,18 @@ impl Player {
     }
 
     fn commit(&mut self, name: &str, group: Group, value: Value) {
-        let change = Change::new(group, value);
-        self.decide(name, &change.parts(), |container| change.commit(container));
+        let change = GroupChange::new(group, value);
+        self.decide(name, &change.clauses(), |container| change.commit(container));
     }
 
     /// Half of the staged transactions require something.
     fn stage(&mut self, group: Group) {
-        let mut change = Change::new(group, Some(self.value()));
+        let mut change = GroupChange::new(group, Some(self.value()));
         if self.random.below(2) == 0 {
             let (which, seen) = self.get_one_of(group);
             change = change.requiring(which, seen);
         }
-        self.decide("stage and commit", &change.parts(), |container| {
+        self.decide("stage and commit", &change.clauses(), |container| {
             let mut staging = container.staged_transactions().unwrap().stage()?;
             change.updates().iter().try_for_each(|update| staging.update(&[*update]))?;
             staging.commit(&change.preconditions())
@@ -128,7 +128,7 @@ impl Player {
 
     /// Its value is in no record: whoever sees it sees what nobody wrote.
     fn stage_and_drop(&mut self, group: Group) {
-        let change = Change::new(group, Some(self.value()));
+        let change = GroupChange::new(group, Some(self.value()));
         let mut staging = self.container.staged_transactions().unwrap().stage().unwrap();
         change.updates().iter().for_each(|update| staging.update(&[*update]).unwrap());
     }
@@ -136,8 +136,8 @@ impl Player {
     /// Commits if one entry is as it was just seen.
     fn commit_if(&mut self, group: Group) {
         let (which, seen) = self.get_one_of(group);
-        let change = Change::new(group, Some(self.value())).requiring(which, seen);
-        self.decide("commit if", &change.parts(), |container| change.commit(container));
+        let change = GroupChange::new(group, Some(self.value())).requiring(which, seen);
+        self.decide("commit if", &change.clauses(), |container| change.commit(container));
     }
 
     /// Commits if nothing in the group has changed since it was read.
@@ -148,9 +148,9 @@ impl Player {
             container.snapshots().unwrap().open_at(since)
         };
         let Some(seen) = self.look_at(group, "look at epoch", look) else { return };
-        let required = seen.into_iter().map(|(key, value)| Part::Unchanged(key, value)).collect();
-        let change = Change { required, since, ..Change::new(group, Some(self.value())) };
-        self.decide("commit if unchanged", &change.parts(), |container| change.commit(container));
+        let required = seen.into_iter().map(|(key, value)| Clause::Unchanged(key, value)).collect();
+        let change = GroupChange { required, since, ..GroupChange::new(group, Some(self.value())) };
+        self.decide("commit if unchanged", &change.clauses(), |container| change.commit(container));
     }
 
     /// Reads the arrays by one call.

@@ -3,7 +3,7 @@
 use super::{
     super::{
         cells::{Entry, SINGLES, bytes, single, singles_beside},
-        operation::{Key, Part, Value},
+        operation::{Clause, Key, Value},
     },
     Player,
 };
@@ -44,7 +44,7 @@ impl Player {
 
     fn put_and_hold(&mut self, key: Key) {
         let value = self.value();
-        let call = self.recorder.call("put", &[Part::Sets(key, Some(value))]);
+        let call = self.recorder.call("put", &[Clause::Sets(key, Some(value))]);
         let entry = Entry::of(key);
         self.container.update(&[Update::Put { cell: entry.cell(), value: &bytes(value) }]).unwrap();
         self.held.push(call);
@@ -54,7 +54,7 @@ impl Player {
     }
 
     fn remove(&mut self, key: Key) {
-        let call = self.recorder.call("remove", &[Part::Sets(key, None)]);
+        let call = self.recorder.call("remove", &[Clause::Sets(key, None)]);
         self.container.update(&[Update::Remove { cell: Entry::of(key).cell() }]).unwrap();
         self.held.push(call);
         self.flush();
@@ -72,14 +72,14 @@ impl Player {
             Some(held) => Precondition::Equals(entry.cell(), held),
             None => Precondition::Absent(entry.cell()),
         };
-        self.put_on(name, key, Part::Requires(key, expected), condition);
+        self.put_on(name, key, Clause::Requires(key, expected), condition);
     }
 
-    fn put_on(&mut self, name: &str, key: Key, required: Part, condition: Precondition<'_>) {
+    fn put_on(&mut self, name: &str, key: Key, required: Clause, condition: Precondition<'_>) {
         let (value, entry) = (self.value(), Entry::of(key));
-        let (parts, value) = ([required, Part::Sets(key, Some(value))], bytes(value));
+        let (clauses, value) = ([required, Clause::Sets(key, Some(value))], bytes(value));
         let update = Update::Put { cell: entry.cell(), value: &value };
-        self.decide(name, &parts, |container| {
+        self.decide(name, &clauses, |container| {
             container.commit(&Transaction::new().require(condition).update(update))
         });
     }
@@ -89,6 +89,6 @@ impl Player {
         let since = self.container.epoch().unwrap();
         let (seen, entry) = (self.get(&[key])[0], Entry::of(key));
         let condition = Precondition::Unchanged(entry.cell(), since);
-        self.put_on("put if unchanged", key, Part::Unchanged(key, seen), condition);
+        self.put_on("put if unchanged", key, Clause::Unchanged(key, seen), condition);
     }
 }
