@@ -1,4 +1,4 @@
-//! The method as a command: its stages, and resuming a plan.
+//! The method as a command: its stages, and resuming a run.
 
 use std::{
     path::Path,
@@ -8,10 +8,10 @@ use std::{
 use crate::common::{array, bench, check_failed, number, pool, record, stdout};
 use serde_json::Value;
 
-/// A small plan on two nodes of this machine, with its pool in `pool`.
+/// A small run on two nodes of this machine, with its pool in `pool`.
 fn command(folder: &Path, record: &str) -> Command {
     let mut command = bench(
-        "plan --hosts a,b --operations 2 --operations-max 4 --processes-max 2 --repetitions 2 --size 4096 \
+        "method --hosts a,b --operations 2 --operations-max 4 --processes-max 2 --repetitions 2 --size 4096 \
          --sizes 4096,8192 --class SX-S2-S1,S1-S1-S1",
     );
     command.args(["--launcher", "env NODE={host}", "--pool", &pool(folder)]);
@@ -54,7 +54,7 @@ fn all_stages_are_explained_and_on_record() {
 }
 
 #[test]
-fn a_resumed_plan_does_not_measure_again_what_is_on_record() {
+fn a_resumed_run_does_not_measure_again_what_is_on_record() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = command(folder.path(), "--out").stdout(Stdio::piped()).spawn().unwrap();
     // Its first line follows the first stage.
@@ -90,9 +90,9 @@ fn a_record_of_another_workload_or_of_other_nodes_is_not_resumed() {
         let other = command(folder.path(), "--resume").args(["--hosts", "c"]).output().unwrap();
         check_failed("--resume", &other, 2, &[what]);
     };
-    refused("a run of plan on ");
+    refused("a run of method on ");
     let path = folder.path().join("run/run.json");
-    let of_plan = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, of_plan.replacen("\"plan\"", "\"field-io\"", 1)).unwrap();
+    let of_method = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, of_method.replacen("\"method\"", "\"field-io\"", 1)).unwrap();
     refused("a run of field-io on ");
 }
