@@ -142,7 +142,7 @@ pub(super) fn demands(site: &Site, field: Use) -> Demands {
         }
     };
     let at = |rate: Option<Rate>, bytes: f64| rate.map_or(0.0, |rate| bytes / rate.0);
-    add(Kind::ClientProcessors, nodes * f64::from(clients.cores_per_node.get()), cpu);
+    add(Kind::ClientProcessors, nodes * clients.cores_per_node, cpu);
     let mut alone = cpu + wait;
     let storing_nodes = site.servers.as_ref().map_or(nodes, |servers| f64::from(servers.nodes.get()));
     if let Some(servers) = &site.servers {

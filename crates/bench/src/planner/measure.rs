@@ -36,22 +36,18 @@ pub(super) fn measure(parent: &Path, repetitions: u32, progress: &mut impl Write
     let parent = parent.canonicalize().map_err(Error::io("find", parent))?;
     let mut bench = Bench { parent: &parent, sync: !folders::is_memory(&parent), launcher };
     let (mut small, mut large, mut plain) = (Vec::new(), Vec::new(), Vec::new());
+    let mut together = Vec::new();
     for repetition in 1..=repetitions {
         small.push(bench.fields(SMALL)?);
         large.push(bench.fields(LARGE)?);
         plain.push(bench.plain(cores)?);
+        together.push(bench.archive_together(cores)?);
         // A closed standard error is no reason to stop.
         let _ = writeln!(
             progress,
             "[{repetition}/{repetitions}] measured with 1 process, and the limit with {cores}"
         );
     }
-    let cost = |which: fn(&[Total; 2]) -> Total| {
-        let of = |all: &[[Total; 2]], part: fn(&Total) -> f64| median_of(all, |both| part(&which(both)));
-        let parts = |part| line((SMALL.0, of(&small, part)), (LARGE.0, of(&large, part)));
-        let (cpu, wait) = (parts(cpu), parts(waited));
-        Cost { cpu_per_field: cpu.0, cpu_per_mib: cpu.1, wait_per_field: wait.0, wait_per_mib: wait.1 }
-    };
     let rate = |which: fn(&[Total; 2]) -> Total| {
         Rate(
             median_of(&plain, |both| {
@@ -61,6 +57,9 @@ pub(super) fn measure(parent: &Path, repetitions: u32, progress: &mut impl Write
             .max(1.0),
         )
     };
+    let busy = median_of(&together, |total: &Total| (total.user + total.sys) / total.seconds);
+    // Never none at all; hundredths are more than can be said.
+    let free = (busy.clamp(0.01, f64::from(cores)) * 100.0).round() / 100.0;
     let machine = Machine::this();
     let where_ = folders::title(&parent);
     let source =
@@ -72,10 +71,12 @@ pub(super) fn measure(parent: &Path, repetitions: u32, progress: &mut impl Write
         clients: Clients {
             nodes: count(1),
             processes_per_node: count(cores),
-            cores_per_node: count(cores),
+            cores_per_node: free,
             send: None,
             receive: None,
-            source: "processors of the machine".to_owned(),
+            source: source(&format!(
+                "processor time of {cores} processes at once, archiving fields of 4 KiB"
+            )),
         },
         servers: None,
         services: None,
@@ -90,11 +91,19 @@ pub(super) fn measure(parent: &Path, repetitions: u32, progress: &mut impl Write
         redundancy: Redundancy::default(),
         access: None,
         costs: Costs {
-            write: cost(|both| both[0]),
-            read: cost(|both| both[1]),
+            write: cost(&small, &large, |both| both[0]),
+            read: cost(&small, &large, |both| both[1]),
             source: source("archive and retrieve by 1 process, fields of 4 KiB and of 1 MiB"),
         },
     })
+}
+
+/// What a field costs by the medians of small and of large ones; `which` picks writing or reading.
+fn cost(small: &[[Total; 2]], large: &[[Total; 2]], which: fn(&[Total; 2]) -> Total) -> Cost {
+    let of = |all: &[[Total; 2]], part: fn(&Total) -> f64| median_of(all, |both| part(&which(both)));
+    let parts = |part| line((SMALL.0, of(small, part)), (LARGE.0, of(large, part)));
+    let (cpu, wait) = (parts(cpu), parts(waited));
+    Cost { cpu_per_field: cpu.0, cpu_per_mib: cpu.1, wait_per_field: wait.0, wait_per_mib: wait.1 }
 }
 
 /// Seconds of processor time for a field.
@@ -108,7 +117,7 @@ fn waited(total: &Total) -> f64 {
 }
 
 /// The line through two points: at no bytes, and what a MiB adds. Neither is negative.
-fn line((small, at_small): (usize, f64), (large, at_large): (usize, f64)) -> (Span, Span) {
+pub(super) fn line((small, at_small): (usize, f64), (large, at_large): (usize, f64)) -> (Span, Span) {
     let mib = |bytes: usize| bytes as f64 / MIB as f64;
     let slope = ((at_large - at_small) / (mib(large) - mib(small))).max(0.0);
     (Span::of_seconds(at_small - slope * mib(small)), Span::of_seconds(slope))
@@ -132,6 +141,15 @@ impl Bench<'_> {
             self.launcher.total(tasks)
         };
         Ok([run(ClientOp::Archive)?, run(ClientOp::Retr1)?])
+    }
+
+    /// As many processes as processors archive at once: what they get of the processors.
+    fn archive_together(&mut self, procs: u32) -> Result<Total> {
+        let load = Load { size: SMALL.0, procs: procs as usize, steps: SMALL.1 };
+        let folder = scratch(self.parent)?;
+        prepare_memory(folder.path(), load.bytes())?;
+        let store = store(folder.path(), self.sync);
+        self.launcher.total(client_tasks(load.clients(ClientOp::Archive, 1), &[], Some(&store))?)
     }
 
     /// As many processes as processors write plain files and read them.

@@ -10,6 +10,8 @@ mod curve;
 mod demand;
 mod examples;
 mod measure;
+#[cfg(test)]
+mod measured;
 mod model;
 mod need;
 #[cfg(test)]

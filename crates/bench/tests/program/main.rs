@@ -13,4 +13,5 @@ mod method;
 mod operational;
 mod peers;
 mod plain;
+mod plan;
 mod processes;

@@ -68,7 +68,8 @@ pub(crate) struct Site {
 pub(crate) struct Clients {
     pub(crate) nodes: NonZeroU32,
     pub(crate) processes_per_node: NonZeroU32,
-    pub(crate) cores_per_node: NonZeroU32,
+    /// Processors that are free for the processes of a node. A part of one counts.
+    pub(crate) cores_per_node: f64,
     /// Of one node, both ways at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) send: Option<Rate>,

@@ -36,6 +36,10 @@ impl Site {
                 "one of them: what do the servers serve?",
             );
         }
+        let cores = self.clients.cores_per_node;
+        if !(cores.is_finite() && cores > 0.0) {
+            return refuse(&format!("clients.cores_per_node is {cores}"), "processors, more than 0");
+        }
         if let Some(services) = &self.services
             && !(services.mixed > 0.0 && services.mixed <= 1.0)
         {
@@ -118,6 +122,8 @@ mod tests {
         assert!(none.contains("missing field `nodes`"), "{none}");
         let alone = refused(&format!("{LEAST}metadata: {{servers: 1, operation: 1 ms, source: d}}\n"));
         assert!(alone.contains("`metadata` without `servers`"), "{alone}");
+        let cores = refused(&LEAST.replace("cores_per_node: 2", "cores_per_node: 0"));
+        assert!(cores.contains("cores_per_node is 0") && cores.contains("more than 0"), "{cores}");
         let zero = refused(&LEAST.replace("nodes: 1,", "nodes: 0,"));
         assert!(zero.contains("clients.nodes") && zero.contains("nonzero"), "{zero}");
     }
