@@ -24,10 +24,10 @@ use crate::{
         hammer::{self, HammerArgs},
         ior::{self, IorArgs},
         kernels::{self, KernelsArgs},
+        method::{self, MethodArgs},
         operational::{self, OperationalArgs},
         overhead::{self, OverheadArgs},
         plain,
-        plan::{self, PlanArgs},
         suite::{self, SuiteArgs},
     },
 };
@@ -60,8 +60,8 @@ enum Command {
     /// beside writers
     Peers(PeersArgs),
     /// The published method, stage by stage: how long a run must be, processes per node, client nodes per server, sizes and object
-    /// classes, scaling. An interrupted plan can be resumed
-    Plan(PlanArgs),
+    /// classes, scaling. An interrupted run can be resumed
+    Method(MethodArgs),
     /// What recording events costs, on an engine that keeps nothing
     Overhead(OverheadArgs),
     /// IOR: blocks of one size, in segments and repetitions, on the object model and on plain files, with IOR's options
@@ -110,7 +110,7 @@ pub fn run(args: &BenchArgs, registry: &Registry) -> Result<()> {
         Some(Command::Entries(entries)) => entries::run(entries, registry, out),
         Some(Command::FieldIo(args)) => field_io::run(args, registry, out),
         Some(Command::Kernels(args)) => kernels::run(args, registry, out),
-        Some(Command::Plan(args)) => plan::run(args, registry, out),
+        Some(Command::Method(args)) => method::run(args, registry, out),
         Some(Command::Peers(args)) => peers::run(args, registry, out),
         Some(Command::Overhead(args)) => overhead::run(args, out),
         Some(Command::FdbVersion) => peers::print_version(out),

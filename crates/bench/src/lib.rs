@@ -1,7 +1,7 @@
 //! Benchmarks: workloads on fields and objects, each beside the limit measured with the same bytes.
 //!
 //! [`BenchArgs`] is the `bench` command and [`run`] runs it. `docs/benchmarks.md` describes the workloads and what each is
-//! unfair to.
+//! unfair to. [`PlanArgs`] is the `plan` command and [`plan`] runs it: it predicts, and `docs/scaling.md` describes how.
 //!
 //! What must stay true:
 //! - Writers and readers are processes, not threads: the program starts itself again (`bench node`, `bench process`).
@@ -15,10 +15,12 @@ mod command;
 mod error;
 mod harness;
 mod peers;
+mod planner;
 mod report;
 mod workloads;
 
 pub use command::{BenchArgs, run};
 pub use error::{Error, Result};
 pub use harness::launcher::COMMAND;
+pub use planner::{PlanArgs, plan};
 pub use report::{ReportArgs, report};

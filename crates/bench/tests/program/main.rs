@@ -9,6 +9,7 @@ mod ior;
 mod kernels;
 mod killed;
 mod limits;
+mod method;
 mod operational;
 mod peers;
 mod plain;

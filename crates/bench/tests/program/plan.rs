@@ -1,98 +1,104 @@
-//! The method as a command: its stages, and resuming a plan.
+//! The planner as a command: its answers, its calibration, and what it refuses.
 
-use std::{
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::{fs, process::Command};
 
-use crate::common::{array, bench, check_failed, number, pool, record, stdout};
 use serde_json::Value;
 
-/// A small plan on two nodes of this machine, with its pool in `pool`.
-fn command(folder: &Path, record: &str) -> Command {
-    let mut command = bench(
-        "plan --hosts a,b --operations 2 --operations-max 4 --processes-max 2 --repetitions 2 --size 4096 \
-         --sizes 4096,8192 --class SX-S2-S1,S1-S1-S1",
-    );
-    command.args(["--launcher", "env NODE={host}", "--pool", &pool(folder)]);
-    command.arg(record).arg(folder.join("run"));
+use crate::common::{array, check_failed, lines, program, stdout};
+
+fn plan(words: &str) -> Command {
+    let mut command = Command::new(program());
+    command.arg("plan").args(words.split_whitespace());
     command
 }
 
-/// The number of results of each stage.
-fn stages(record: &Value) -> Vec<(String, usize)> {
-    let of = |result: &Value| {
-        let case = &record["cases"][number(&result["case"]) as usize];
-        case["stage"].as_str().unwrap().to_owned()
-    };
-    let stages: Vec<String> = array(&record["results"]).iter().map(of).collect();
-    stages.chunk_by(|one, next| one == next).map(|all| (all[0].clone(), all.len())).collect()
+fn answers(words: &str) -> Vec<Value> {
+    lines(&plan(words).arg("--json").output().unwrap())
 }
 
 #[test]
-fn all_stages_are_explained_and_on_record() {
-    let folder = tempfile::tempdir().unwrap();
-    let shown = stdout(&command(folder.path(), "--out").output().unwrap());
-    for title in [
-        "1. How long a run must be",
-        "2. How many processes",
-        "3. How many client nodes",
-        "4. What size",
-        "5. How bandwidth grows",
+fn the_windows_of_the_papers_are_predicted_for_every_engine() {
+    for (site, engine) in [("lustre", "posix"), ("ceph", "rados"), ("nextgenio-daos", "daos")] {
+        let found = answers(site);
+        let volumes: Vec<f64> = found.iter().map(|one| one["volume_bytes"].as_f64().unwrap()).collect();
+        assert_eq!(volumes, [70.0, 180.0, 700.0].map(|tib| tib * (1_u64 << 40) as f64), "{site}");
+        for one in &found {
+            assert_eq!((&one["engine"], &one["fields"]), (&Value::from(engine), &Value::from(25e6)));
+            let (time, needed) = (one["time_s"].as_f64().unwrap(), one["fields_per_s"].as_f64().unwrap());
+            assert!(
+                (time * needed / 25e6 - 1.0).abs() < 1e-9 && array(&one["resources"]).len() >= 6,
+                "{one}"
+            );
+        }
+        assert!(found.is_sorted_by(|one, next| one["time_s"].as_f64() <= next["time_s"].as_f64()));
+    }
+}
+
+#[test]
+fn tables_name_resources_limits_and_sources() {
+    let shown = stdout(&plan("lustre --volume 70TiB,180TiB").output().unwrap());
+    for part in [
+        "storage targets",
+        "metadata servers",
+        "limited by",
+        "70 TiB",
+        "180 TiB",
+        "Where the figures come from:",
     ] {
-        assert!(shown.contains(title), "{shown}");
+        assert!(shown.contains(part), "{part}: {shown}");
     }
-    let record = record(folder.path());
-    assert!(record["complete"] == true && array(&record["pools"]).is_empty());
-    let stages = stages(&record);
-    let names: Vec<&str> = stages.iter().map(|(name, _)| &**name).collect();
-    assert_eq!(names, ["length", "processes", "ratio", "sweep", "scale"]);
-    // Writes and reads of two repetitions of each point.
-    for (stage, points) in [("processes", 2), ("ratio", 2), ("sweep", 4)] {
-        assert!(stages.contains(&(stage.to_owned(), points * 4)), "{stages:?}");
-    }
+    let needed = stdout(&plan("nextgenio-daos --need --volume 180TiB").output().unwrap());
+    assert!(needed.contains("servers for the speed and ") && needed.contains("<- fewest nodes"), "{needed}");
+    let curve = stdout(&plan("nextgenio-daos --curve ratio").output().unwrap());
+    assert!(curve.contains("<- knee") && curve.contains("clients by server"), "{curve}");
 }
 
 #[test]
-fn a_resumed_plan_does_not_measure_again_what_is_on_record() {
+fn an_example_is_printed_as_a_site_that_can_be_changed() {
     let folder = tempfile::tempdir().unwrap();
-    let mut child = command(folder.path(), "--out").stdout(Stdio::piped()).spawn().unwrap();
-    // Its first line follows the first stage.
-    let mut first = [0; 8];
-    std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut first).unwrap();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let before = record(folder.path());
-    assert_eq!(before["complete"], false);
-    let other = command(folder.path(), "--resume").args(["--servers", "2"]).output().unwrap();
-    check_failed("--resume", &other, 2, &["begun without --servers and now with --servers 2"]);
-    let kept = array(&before["results"]);
-    stdout(&command(folder.path(), "--resume").output().unwrap());
-    let after = record(folder.path());
-    assert!(after["complete"] == true && array(&after["pools"]).is_empty());
-    let of_length = |results: &[Value]| -> Vec<Value> {
-        results
-            .iter()
-            .filter(|one| before["cases"][number(&one["case"]) as usize]["stage"] == "length")
-            .cloned()
-            .collect()
-    };
-    assert!(!of_length(kept).is_empty());
-    assert_eq!(of_length(kept), of_length(array(&after["results"])));
-    assert!(array(&after["results"]).len() > kept.len());
+    let path = folder.path().join("site.yaml");
+    let text = stdout(&plan("--example ceph").output().unwrap());
+    fs::write(&path, text.replace("nodes: 16\n", "nodes: 32\n")).unwrap();
+    let of = |site: &str| answers(site)[2]["fields_per_s"].as_f64().unwrap();
+    assert!(of(path.to_str().unwrap()) > 1.5 * of("ceph"), "twice the servers");
+    let listed = stdout(&plan("--example").output().unwrap());
+    assert_eq!(listed.lines().count(), 4, "{listed}");
 }
 
 #[test]
-fn a_record_of_another_workload_or_of_other_nodes_is_not_resumed() {
+fn measured_costs_are_a_site_and_replace_those_of_another() {
+    let memory = std::path::Path::new("/dev/shm");
+    let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+    let path = folder.path().join("costs.yaml");
+    let file = path.to_str().unwrap();
+    let measure = format!("--measure --repetitions 1 --folder {} --out {file}", folder.path().display());
+    assert!(stdout(&plan(&measure).output().unwrap()).contains("costs of this machine"));
+    let own = answers(&format!("{file} --curve processes --at 1"));
+    let (write, read) =
+        (own[0]["write_bytes_per_s"].as_f64().unwrap(), own[0]["read_bytes_per_s"].as_f64().unwrap());
+    assert!(write > 1e6 && read > 1e6, "{own:?}");
+    let with = stdout(&plan(&format!("ceph --costs {file}")).output().unwrap());
+    assert!(with.contains("costs: measured: archive and retrieve by 1 process"), "{with}");
+    check_failed(&measure, &plan(&measure).output().unwrap(), 1, &["create ", "costs.yaml", "exists"]);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "temporary folders are removed");
+}
+
+#[test]
+fn mistakes_are_usage_errors_that_name_the_remedy() {
     let folder = tempfile::tempdir().unwrap();
-    stdout(&command(folder.path(), "--out").output().unwrap());
-    let refused = |what: &str| {
-        let other = command(folder.path(), "--resume").args(["--hosts", "c"]).output().unwrap();
-        check_failed("--resume", &other, 2, &[what]);
-    };
-    refused("a run of plan on ");
-    let path = folder.path().join("run/run.json");
-    let of_plan = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, of_plan.replacen("\"plan\"", "\"field-io\"", 1)).unwrap();
-    refused("a run of field-io on ");
+    let path = folder.path().join("site.yaml");
+    fs::write(&path, "name: a\nengine: tape\n").unwrap();
+    for (words, expected) in [
+        ("other".to_owned(), "no example of this name"),
+        (path.display().to_string(), "unknown variant `tape`"),
+        ("laptop --need".to_owned(), "a site with the section `servers`"),
+        ("laptop --curve servers".to_owned(), "--curve processes"),
+        ("lustre --window 0s".to_owned(), "a time above zero"),
+        ("lustre --volume 70".to_owned(), "as in 70 TiB"),
+        ("lustre --at 2".to_owned(), "--curve"),
+        ("--example other".to_owned(), "one of nextgenio-daos, lustre, ceph, laptop"),
+        (String::new(), "SITE"),
+    ] {
+        check_failed(&words, &plan(&words).output().unwrap(), 2, &[expected]);
+    }
 }

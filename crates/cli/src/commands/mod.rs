@@ -30,7 +30,7 @@ mod write;
 use std::io::stdout;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use isotach_bench::{BenchArgs, ReportArgs};
+use isotach_bench::{BenchArgs, PlanArgs, ReportArgs};
 
 use crate::{
     context::{self, StoreFlags},
@@ -92,8 +92,14 @@ enum Command {
     /// Measure stores by the published method, beside plain writes and reads, plain files and ECMWF's FDB
     ///
     /// Without a subcommand: archive, retrieve and list on the field API. Studies (field-io, ior, hammer, operational, kernels,
-    /// peers, plan) keep a record, which `isotach report` turns into a page.
+    /// peers, method) keep a record, which `isotach report` turns into a page.
     Bench(Box<BenchArgs>),
+    /// Predict whether fields fit in a window of time on a site's hardware, and what hardware they need
+    ///
+    /// A model, not a measurement: `isotach bench` measures, and `isotach bench method` finds how to measure. The site is
+    /// described in YAML; four are built in (--example). --measure finds what a field costs on this machine.
+    #[command(after_help = "Example: isotach plan nextgenio-daos --volume 180TiB --need")]
+    Plan(Box<PlanArgs>),
     /// Create a page with plots of the results of bench
     Report(ReportArgs),
     Completions(completions::CompletionsFlags),
@@ -136,6 +142,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Demo(flags) => demo::run(&target, &flags),
         Command::DemoWorker => demo::work(&target),
         Command::Bench(args) => Ok(isotach_bench::run(&args, &context::registry())?),
+        Command::Plan(args) => Ok(isotach_bench::plan(&args, &mut stdout().lock())?),
         Command::Report(args) => Ok(isotach_bench::report(&args, &mut stdout().lock())?),
         Command::Completions(flags) => completions::run(&flags, Cli::command()),
         Command::Man => completions::man(Cli::command()),

@@ -1,6 +1,6 @@
 //! The published method as a command: stages that build on each other, with pattern A of Field I/O.
 //!
-//! What must stay true: a stage chooses only by what is on record. So a resumed plan makes the same choices without
+//! What must stay true: a stage chooses only by what is on record. So a resumed run makes the same choices without
 //! measuring again.
 
 mod stages;
@@ -28,7 +28,7 @@ use crate::{
     workloads::field_io::{self, Classes, Contention, Mode, Pattern, field_size},
 };
 
-const WORKLOAD: &str = "plan";
+const WORKLOAD: &str = "method";
 const STAGES: [Stage; 5] = [Stage::Length, Stage::Processes, Stage::Ratio, Stage::Sweep, Stage::Scale];
 const PHASES: [&str; 2] = ["write", "read"];
 
@@ -36,10 +36,10 @@ const PHASES: [&str; 2] = ["write", "read"];
 const POOL: &str = "The pool to measure in, as a URI of any engine: it must not exist, is made for each measurement and removed after it \
                     [default: a new folder in /dev/shm, or in the current folder without one]";
 
-/// Options of `plan`.
+/// Options of `method`.
 #[derive(Debug, Clone, Args, Serialize)]
 #[command(mut_arg("pools", |option| option.help(POOL)))]
-pub(crate) struct PlanArgs {
+pub(crate) struct MethodArgs {
     /// Where
     #[command(flatten)]
     #[serde(flatten)]
@@ -80,7 +80,7 @@ pub(crate) struct PlanArgs {
     resume: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &PlanArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
+pub(crate) fn run(args: &MethodArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
     if args.site.pools.len() > 1 {
         return Err(Error::invalid(format!("{} values of --pool", args.site.pools.len()), "one, or none"));
     }
@@ -110,8 +110,8 @@ pub(crate) fn run(args: &PlanArgs, registry: &Registry, out: &mut impl Write) ->
     print_line(&format!("\nRecord: {folder}; `isotach report {folder}` shows it."), out)
 }
 
-impl PlanArgs {
-    /// The options that a plan must be resumed with.
+impl MethodArgs {
+    /// The options that a run must be resumed with.
     fn options(&self) -> Result<Map<String, Value>> {
         match serde_json::to_value(self).map_err(std::io::Error::from).map_err(Error::pipe("encode"))? {
             Value::Object(options) => Ok(options),
@@ -138,7 +138,7 @@ impl PlanArgs {
 }
 
 /// The largest number of measurements.
-fn measurements(bounds: &Bounds, args: &PlanArgs) -> u64 {
+fn measurements(bounds: &Bounds, args: &MethodArgs) -> u64 {
     let doublings = |most: u64| u64::from(u64::BITS - most.max(1).leading_zeros()) + 1;
     let points = doublings(bounds.operations_max / args.operations.max(1))
         + doublings(bounds.processes_max as u64)
@@ -158,7 +158,7 @@ fn bar(all: u64) -> ProgressBar {
 
 /// A bench whose study has the points on record.
 struct StudyBench<'a> {
-    args: &'a PlanArgs,
+    args: &'a MethodArgs,
     study: Study<'a>,
     bar: ProgressBar,
 }
