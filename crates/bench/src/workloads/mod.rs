@@ -16,3 +16,4 @@ pub(crate) mod overhead;
 pub(crate) mod plain;
 pub(crate) mod plan;
 pub(crate) mod suite;
+pub(crate) mod transfer;

@@ -14,3 +14,4 @@ mod peers;
 mod plain;
 mod plan;
 mod processes;
+mod transfer;

@@ -92,7 +92,7 @@ enum Command {
     /// Measure stores by the published method, beside plain writes and reads, plain files and ECMWF's FDB
     ///
     /// Without a subcommand: archive, retrieve and list on the field API. Studies (field-io, ior, hammer, operational, kernels,
-    /// peers, plan) keep a record, which `isotach report` turns into a page.
+    /// peers, plan, transfer) keep a record, which `isotach report` turns into a page.
     Bench(Box<BenchArgs>),
     /// Create a page with plots of the results of bench
     Report(ReportArgs),
