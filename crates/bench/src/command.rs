@@ -18,6 +18,7 @@ use crate::{
     },
     peers::{self, PeersArgs},
     workloads::{
+        alignment::{self, AlignmentArgs},
         client::{self, ClientArgs},
         entries::{self, EntriesArgs},
         field_io::{self, FieldIoArgs},
@@ -77,6 +78,8 @@ enum Command {
     Operational(OperationalArgs),
     /// Messages between pairs of processes over TCP and MPI: the ceiling that the network sets to a store
     Transfer(TransferArgs),
+    /// What the place of a buffer in its page costs when bytes are copied from and to the page cache
+    Alignment(AlignmentArgs),
     /// Remove what a run has kept, or has left when it was interrupted
     Clean(CleanArgs),
     /// A node of a run: starts processes and forwards their messages
@@ -129,6 +132,7 @@ pub fn run(args: &BenchArgs, registry: &Registry) -> Result<()> {
         Some(Command::Operational(args)) => operational::run(args, registry, out),
         Some(Command::Transfer(args)) => transfer::run(args, out),
         Some(Command::TransferRank(args)) => run_rank(args),
+        Some(Command::Alignment(args)) => alignment::run(args, out),
         Some(Command::Clean(args)) => clean(args, registry, out),
     }
 }

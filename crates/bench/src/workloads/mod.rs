@@ -2,6 +2,7 @@
 //!
 //! What must stay true: the head of a workload says whose pattern it is, or that it is ours.
 
+pub(crate) mod alignment;
 pub(crate) mod client;
 pub(crate) mod ensemble;
 pub(crate) mod entries;
