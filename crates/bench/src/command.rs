@@ -18,6 +18,7 @@ use crate::{
     },
     peers::{self, PeersArgs},
     workloads::{
+        alignment::{self, AlignmentArgs},
         client::{self, ClientArgs},
         entries::{self, EntriesArgs},
         field_io::{self, FieldIoArgs},
@@ -29,6 +30,11 @@ use crate::{
         overhead::{self, OverheadArgs},
         plain,
         suite::{self, SuiteArgs},
+        transfer::{
+            self, TransferArgs,
+            mpi::{RankArgs, run_rank},
+            tcp,
+        },
     },
 };
 
@@ -70,6 +76,10 @@ enum Command {
     Hammer(HammerArgs),
     /// Writers stream ensemble members step by step while readers take each step across all of them as soon as it is available
     Operational(OperationalArgs),
+    /// Messages between pairs of processes over TCP and MPI: the ceiling that the network sets to a store
+    Transfer(TransferArgs),
+    /// What the place of a buffer in its page costs when bytes are copied from and to the page cache
+    Alignment(AlignmentArgs),
     /// Remove what a run has kept, or has left when it was interrupted
     Clean(CleanArgs),
     /// A node of a run: starts processes and forwards their messages
@@ -78,6 +88,9 @@ enum Command {
     /// A process of a run
     #[command(hide = true)]
     Process,
+    /// A rank of a transfer, which an MPI launcher starts
+    #[command(hide = true)]
+    TransferRank(RankArgs),
     /// The version of FDB that the loader finds
     #[command(hide = true)]
     FdbVersion,
@@ -117,6 +130,9 @@ pub fn run(args: &BenchArgs, registry: &Registry) -> Result<()> {
         Some(Command::Ior(args)) => ior::run(args, registry, out),
         Some(Command::Hammer(args)) => hammer::run(args, registry, out),
         Some(Command::Operational(args)) => operational::run(args, registry, out),
+        Some(Command::Transfer(args)) => transfer::run(args, out),
+        Some(Command::TransferRank(args)) => run_rank(args),
+        Some(Command::Alignment(args)) => alignment::run(args, out),
         Some(Command::Clean(args)) => clean(args, registry, out),
     }
 }
@@ -130,6 +146,7 @@ fn run_task(process: &mut Process, task: Task, registry: &Registry) -> Result<()
         ior::Test::NAME => run_process::<ior::Test>(process, task, registry),
         hammer::Run::NAME => run_process::<hammer::Run>(process, task, registry),
         operational::Run::NAME => run_process::<operational::Run>(process, task, registry),
+        tcp::NAME => tcp::run(&task.input()?, process),
         kernels::Run::NAME => run_process::<kernels::Run>(process, task, registry),
         other => Err(Error::invalid(format!("a task of {other}"), "a workload of this program")),
     }

@@ -40,6 +40,8 @@ pub enum Need {
     Eccodes,
     /// A Ceph cluster.
     Ceph,
+    /// A launcher and a library of MPI.
+    Mpi,
     /// To be root, and so to act for other users.
     Root,
     /// The permission to mount file systems.
@@ -63,6 +65,7 @@ impl Need {
         match self {
             Self::Eccodes => "eccodes",
             Self::Ceph => "ceph",
+            Self::Mpi => "mpi",
             Self::Root => "root",
             Self::Mount => "mount",
             Self::Capability => "capability",

@@ -7,12 +7,14 @@ use super::{
 use crate::harness::groups::grouped;
 
 /// Labels that the papers compare, in order of preference.
-const PREFERRED: [&str; 10] = [
+const PREFERRED: [&str; 12] = [
     "mode",
     "contention",
     "pattern",
     "api",
     "kernel",
+    "transport",
+    "direction",
     "engine",
     "class",
     "size",

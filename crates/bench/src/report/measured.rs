@@ -8,12 +8,15 @@ use super::{
     rates::{Rate, Unit},
     runs::Run,
 };
-use crate::harness::{
-    groups::grouped,
-    metrics::Figures,
-    output::size_text,
-    spread::{Spread, median, median_of},
-    study::{IS_LIMIT_POOR, LIMIT_ERROR, ResultRecord, text_of},
+use crate::{
+    harness::{
+        groups::grouped,
+        metrics::Figures,
+        output::size_text,
+        spread::{Spread, median, median_of},
+        study::{IS_LIMIT_POOR, LIMIT_ERROR, ResultRecord, text_of},
+    },
+    workloads::transfer::NAME as TRANSFERS,
 };
 
 /// The label that distinguishes runs of the same cases.
@@ -62,6 +65,8 @@ pub(crate) struct Measured {
     pub(crate) rows: Vec<Row>,
     /// Peers and limits.
     pub(crate) others: Vec<Row>,
+    /// Transfers between processes, without a store.
+    pub(crate) transfers: Vec<Row>,
     pub(crate) unit: Unit,
 }
 
@@ -196,15 +201,25 @@ impl Measured {
         let bandwidths = rows.iter().filter(|row| row.rate != Rate::Fields && row.other.is_none());
         let all = bandwidths.flat_map(|row| row.rates.iter().map(|one| one.rate));
         let unit = Unit::of(all.fold(0.0, f64::max));
+        let is_transfer = |row: &Row| runs[row.run].record.workload == TRANSFERS;
+        let (transfers, rows): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(is_transfer);
         let (rows, others) = rows.into_iter().partition(|row| row.other.is_none());
-        Self { rows, others, unit }
+        Self { rows, others, transfers, unit }
     }
 
     /// All rows, with the label of their peer if there are peers or limits.
     pub(crate) fn all(&self) -> Vec<Row> {
         match self.others.is_empty() {
-            true => self.rows.clone(),
-            false => self.rows.iter().chain(&self.others).map(Row::with_who).collect(),
+            true => self.rows.iter().chain(&self.transfers).cloned().collect(),
+            false => {
+                let others = self.others.iter().map(Row::with_who);
+                self.rows
+                    .iter()
+                    .map(Row::with_who)
+                    .chain(others)
+                    .chain(self.transfers.iter().cloned())
+                    .collect()
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 //! - `measured`: the phases of all cases of all runs, with their labels and figures; `runs` reads them.
 //! - `rates`: the rate of a phase and its unit.
 //! - `plot`: the parts of a plot; `axes`: the labels for its lines and for choices.
-//! - One module for each kind of figure: `bandwidth`, `scaling`, `shares`, `times`, `compare`, `delays`.
+//! - One module for each kind of figure: `bandwidth`, `scaling`, `shares`, `times`, `compare`, `delays`, `transfer`.
 //! - `overview` and `page`: the page around them.
 //!
 //! What must stay true: figures are those of the record, only units are changed; empty plots are left out; every plot has its
@@ -27,6 +27,7 @@ mod shares;
 #[cfg(test)]
 mod tests;
 mod times;
+mod transfer;
 
 use std::{fs, io::Write, path::PathBuf};
 
@@ -66,6 +67,9 @@ pub fn report(args: &ReportArgs, out: &mut impl Write) -> Result<()> {
             writeln!(out, "{}: {notice}", run.name).map_err(Error::Output)?;
         }
     }
+    if let Some(ceiling) = figures.iter().find(|figure| figure.id == transfer::CEILING_ID) {
+        transfer::print(ceiling, out).map_err(Error::Output)?;
+    }
     writeln!(out, "{}: {} figures with {all} plots", path.display(), figures.len()).map_err(Error::Output)
 }
 
@@ -87,6 +91,11 @@ fn figures(runs: &[Run], measured: &Measured) -> Vec<Figure> {
     // The purpose of a run with peers is their comparison.
     let index = if measured.others.is_empty() { figures.len() } else { 0 };
     compare::peers(measured).into_iter().for_each(|figure| figures.insert(index, figure));
+    figures.extend(
+        [transfer::beside_stores(measured), transfer::bandwidth(measured), transfer::latency(measured)]
+            .into_iter()
+            .flatten(),
+    );
     figures.extend(delays::freshness(measured));
     figures.extend(shares::calls(measured));
     figures

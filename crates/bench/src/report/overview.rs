@@ -9,6 +9,7 @@ use super::{
     html::{escape, number},
     measured::{Measured, Row, is_measured, starts_of},
     runs::Run,
+    transfer,
 };
 use crate::harness::{groups::grouped, launcher::Host, study::LIMIT_ERROR};
 
@@ -22,7 +23,8 @@ pub(crate) fn time_text(seconds: u64) -> String {
 /// The best mean of each phase, with its case.
 pub(crate) fn best(measured: &Measured) -> String {
     let mut html = String::from("<div class=\"tiles\">");
-    let rows = measured.own();
+    let mut rows = measured.own();
+    rows.extend(transfer::with_bandwidth(measured));
     let names = varying(&rows, &[]);
     for phase in phases(&rows, measured.unit) {
         let mean = |row: &&&Row| row.spread(measured.unit).mean;

@@ -19,7 +19,7 @@ const FOOT: &str = "Drawn by <a href=\"https://echarts.apache.org\">Apache EChar
     BSD 3-Clause.";
 
 /// Figures with an open table, because only the table has their ratios.
-const OPEN: [&str; 2] = ["peers", "runs"];
+const OPEN: [&str; 3] = ["ceiling", "peers", "runs"];
 
 /// The page. Its security policy forbids all requests.
 pub(crate) fn page(runs: &[Run], measured: &Measured, figures: &[Figure]) -> String {

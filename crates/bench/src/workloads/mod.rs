@@ -2,6 +2,7 @@
 //!
 //! What must stay true: the head of a workload says whose pattern it is, or that it is ours.
 
+pub(crate) mod alignment;
 pub(crate) mod client;
 pub(crate) mod ensemble;
 pub(crate) mod entries;
@@ -16,3 +17,4 @@ pub(crate) mod operational;
 pub(crate) mod overhead;
 pub(crate) mod plain;
 pub(crate) mod suite;
+pub(crate) mod transfer;

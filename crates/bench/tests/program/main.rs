@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod alignment;
 mod common;
 mod field_io;
 mod hammer;
@@ -15,3 +16,4 @@ mod peers;
 mod plain;
 mod plan;
 mod processes;
+mod transfer;

@@ -92,7 +92,7 @@ enum Command {
     /// Measure stores by the published method, beside plain writes and reads, plain files and ECMWF's FDB
     ///
     /// Without a subcommand: archive, retrieve and list on the field API. Studies (field-io, ior, hammer, operational, kernels,
-    /// peers, method) keep a record, which `isotach report` turns into a page.
+    /// peers, method, transfer) keep a record, which `isotach report` turns into a page.
     Bench(Box<BenchArgs>),
     /// Predict whether fields fit in a window of time on a site's hardware, and what hardware they need
     ///

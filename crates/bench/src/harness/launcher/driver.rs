@@ -64,6 +64,8 @@ pub(crate) struct Launcher {
     limits: Limits,
     /// How many runs there were.
     runs: u64,
+    /// How long the others may be silent after a process has failed; without a limit they finish their phase.
+    pub(crate) patience: Option<Duration>,
 }
 
 struct Node {
@@ -102,7 +104,7 @@ impl Launcher {
 
     fn start_nodes(commands: Vec<(String, Command)>, is_remote: bool, limits: Limits) -> Result<Self> {
         let (sender, events) = channel();
-        let mut launcher = Self { nodes: Vec::new(), is_remote, events, limits, runs: 0 };
+        let mut launcher = Self { nodes: Vec::new(), is_remote, events, limits, runs: 0, patience: None };
         for (name, mut command) in commands {
             let (number, sender) = (launcher.nodes.len(), sender.clone());
             let forward = move |event| sender.send((number, event)).is_ok();
@@ -150,6 +152,27 @@ impl Launcher {
 
     fn next_event(&self) -> Result<(usize, NodeEvent)> {
         self.events.recv().map_err(|_| all_gone())
+    }
+
+    /// The next event of a run; none if a process has failed and the others are silent.
+    fn next_event_of(&self, state: &RunState) -> Result<Option<(usize, NodeEvent)>> {
+        match self.patience.filter(|_| !state.failures.is_empty()) {
+            None => self.next_event().map(Some),
+            Some(limit) => match self.events.recv_timeout(limit) {
+                Ok(event) => Ok(Some(event)),
+                Err(RecvTimeoutError::Timeout) => Ok(None),
+                Err(RecvTimeoutError::Disconnected) => Err(all_gone()),
+            },
+        }
+    }
+
+    /// Records that the live processes of a run are given up.
+    fn give_up(&self, state: &mut RunState) {
+        let seconds = self.patience.unwrap_or_default().as_secs_f64();
+        let how = format!("it has not ended its phase within {seconds} s of the first failure");
+        for (process, node) in state.live.clone() {
+            state.fail(process, &self.nodes[node as usize].host.name, how.clone());
+        }
     }
 
     fn failed(&self, number: usize, how: &str) -> Error {
@@ -267,9 +290,13 @@ impl Launcher {
                 }
                 let phases = state.release(clock.now());
                 phases.iter().for_each(|phase| on_phase(phase));
-                self.nodes.iter_mut().for_each(|node| node.child.send(&ToNode::Release));
+                let release = ToNode::Release(std::mem::take(&mut state.told));
+                self.nodes.iter_mut().for_each(|node| node.child.send(&release));
             }
-            let (number, event) = self.next_event()?;
+            let Some((number, event)) = self.next_event_of(&state)? else {
+                self.give_up(&mut state);
+                break;
+            };
             let node = &mut self.nodes[number];
             match event {
                 Ok(message) => state.handle(&node.name(number), message),

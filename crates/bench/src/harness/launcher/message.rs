@@ -1,6 +1,9 @@
 //! The messages between driver, nodes and processes: one line of JSON each, on standard input and output.
 
-use std::io::{BufRead, Write};
+use std::{
+    collections::BTreeMap,
+    io::{BufRead, Write},
+};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -11,6 +14,9 @@ use crate::{
     harness::{events::ProcessLog, machine::Machine, output::json, usage::Usage},
 };
 
+/// The texts that processes have told all others at a barrier, by the number of the process.
+pub(crate) type Told = BTreeMap<u32, String>;
+
 /// A message of the driver to a node.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -20,7 +26,7 @@ pub(super) enum ToNode {
     /// Start these processes in place of those of the run before.
     Start(Vec<Start>),
     /// Release the processes from their barrier.
-    Release,
+    Release(Told),
     /// End all processes.
     Stop,
 }
@@ -116,6 +122,8 @@ impl Host {
 pub(super) enum FromProcess {
     /// It waits at the barrier before a phase.
     Arrived(String),
+    /// It has a text for all processes, which they get with their release from the next barrier.
+    Told(String),
     Did(String, ProcessLog),
     /// The measurement of a process that logs no single operations.
     Measured(Usage),
@@ -128,7 +136,7 @@ pub(super) enum FromProcess {
 #[serde(rename_all = "snake_case")]
 pub(super) enum ToProcess {
     /// Pass the barrier.
-    Release,
+    Release(Told),
 }
 
 pub(super) fn send(out: &mut impl Write, message: &impl Serialize) -> Result<()> {

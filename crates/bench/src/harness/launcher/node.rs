@@ -45,7 +45,10 @@ pub(crate) fn run() -> Result<()> {
                     Err(error) => drop(to_driver.send(FromNode::CannotStart(error.to_string()))),
                 }
             }
-            ToNode::Release => processes.iter_mut().for_each(|one| one.send(&ToProcess::Release)),
+            ToNode::Release(told) => {
+                let release = ToProcess::Release(told);
+                processes.iter_mut().for_each(|one| one.send(&release));
+            }
             ToNode::Stop => processes.clear(),
         }
     }

@@ -10,7 +10,7 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::{
     cpus,
-    message::{FromProcess, Rank, Start, Task, ToProcess, receive, send},
+    message::{FromProcess, Rank, Start, Task, ToProcess, Told, receive, send},
 };
 use crate::{
     Error, Result,
@@ -79,8 +79,21 @@ impl Process {
 
     /// Waits until all processes have reached the barrier `name`.
     pub(crate) fn barrier(&self, name: &str) -> Result<()> {
+        self.pass(name).map(drop)
+    }
+
+    /// Tells all processes a text, and waits until all have reached the barrier `name`. Returns what each of them told.
+    pub(crate) fn tell(&self, name: &str, text: String) -> Result<Told> {
+        send(&mut stdout(), &FromProcess::Told(text))?;
+        self.pass(name)
+    }
+
+    fn pass(&self, name: &str) -> Result<Told> {
         send(&mut stdout(), &FromProcess::Arrived(name.to_owned()))?;
-        receive::<ToProcess>(&mut stdin().lock())?.map(|_| ()).ok_or(Error::Stopped)
+        match receive::<ToProcess>(&mut stdin().lock())? {
+            Some(ToProcess::Release(told)) => Ok(told),
+            None => Err(Error::Stopped),
+        }
     }
 }
 

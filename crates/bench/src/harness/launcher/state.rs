@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::message::{FromNode, FromProcess};
+use super::message::{FromNode, FromProcess, Told};
 use crate::harness::{events::ProcessLog, groups::grouped, usage::Usage};
 
 #[derive(Debug, Default)]
@@ -64,6 +64,8 @@ pub(super) struct RunState {
     pub(super) live: BTreeMap<u32, u32>,
     /// The processes at the barrier, with the phase that follows.
     arrived: BTreeMap<u32, String>,
+    /// The texts for all processes, to be sent with the next release.
+    pub(super) told: Told,
     /// When each phase was released for the first time.
     released: BTreeMap<String, i64>,
     /// Who failed, and how.
@@ -95,6 +97,7 @@ impl RunState {
             FromNode::Process { run, .. } if run != self.run => {}
             FromNode::Process { process, message, .. } => match message {
                 FromProcess::Arrived(phase) => drop(self.arrived.insert(process, phase)),
+                FromProcess::Told(text) => drop(self.told.insert(process, text)),
                 FromProcess::Did(phase, mut log) => {
                     log.shift(node.clock_shift);
                     self.add_log(phase, node.number, process, log);
@@ -122,7 +125,7 @@ impl RunState {
         self.live.remove(&process).is_some()
     }
 
-    fn fail(&mut self, process: u32, host: &str, how: String) {
+    pub(super) fn fail(&mut self, process: u32, host: &str, how: String) {
         // The failure of a process that is lost with its node is that of the node.
         if self.remove(process) {
             self.failures.push((format!("process {process} on {host}"), how));

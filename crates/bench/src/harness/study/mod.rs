@@ -8,6 +8,7 @@ mod extras;
 mod limit;
 mod location;
 mod options;
+mod outcome;
 mod record;
 mod stores;
 mod table;
@@ -34,10 +35,8 @@ use self::{limit::Limit, stores::Store};
 use crate::{
     Error, Result,
     harness::{
-        events::{EventsFile, LogEntry, ProcessLog},
         folders::prepare_memory,
-        launcher::{Host, Launcher, Phase, Process, RunOutcome, Task},
-        metrics::{self, ReleasedTogether},
+        launcher::{Host, Launcher, Process, RunOutcome, Task},
     },
 };
 
@@ -297,7 +296,7 @@ impl<'s> Study<'s> {
                     let _ = write!(stderr(), "\r\x1b[K{}: {phase}", at.title);
                 }
             })?;
-            self.add_outcome(at, &outcome)?;
+            self.record.add_outcome((at.case, at.repetition), &outcome, self.records_iterations)?;
             if !outcome.problems.is_empty() {
                 return Err(Error::Incomplete { problems: outcome.problems });
             }
@@ -314,36 +313,6 @@ impl<'s> Study<'s> {
             let _ = write!(stderr(), "\r\x1b[K");
         }
         Ok(())
-    }
-
-    /// Records the events of a run and the figures that follow from them.
-    fn add_outcome(&mut self, at: &Repetition, outcome: &RunOutcome) -> Result<()> {
-        let (case, repetition) = (at.case, at.repetition);
-        for phase in &outcome.phases {
-            self.write_events(at, phase)?;
-            let logs: Vec<&ProcessLog> = phase.all().collect();
-            let together = outcome.phases.iter().filter(|other| other.released == phase.released);
-            let together: Vec<&ProcessLog> = together.flat_map(Phase::all).collect();
-            let together = ReleasedTogether { released: phase.released, logs: &together };
-            if let Some(figures) = metrics::figures(&logs, together) {
-                let extras = Extras::of(phase, outcome, &figures);
-                let iterations =
-                    if self.records_iterations { metrics::iterations(&logs) } else { Vec::new() };
-                let (phase, more) = (phase.name.clone(), Map::new());
-                let result = ResultRecord { case, repetition, phase, figures, iterations, extras, more };
-                self.record.add_result(result)?;
-            }
-        }
-        outcome.problems.iter().try_for_each(|problem| self.record.add_problem(case, repetition, problem))
-    }
-
-    fn write_events(&mut self, at: &Repetition, phase: &Phase) -> Result<()> {
-        let mut file = EventsFile::create(&self.record.events(at.case, at.repetition, &phase.name))?;
-        for (node, process, log) in &phase.logs {
-            let (case, repetition, phase) = (at.case, at.repetition, phase.name.clone());
-            file.add(&LogEntry { case, repetition, phase, node: *node, process: *process, log })?;
-        }
-        file.finish()
     }
 
     /// Ends the study and shows the results with `print`, or as JSON. Fails if an operation has read wrong bytes.

@@ -263,7 +263,8 @@ impl Record {
         self.update(|run| run.results.push(result))
     }
 
-    pub(super) fn add_fields(
+    /// Adds fields to the result of a phase, which may depend on its figures.
+    pub(crate) fn add_fields(
         &mut self,
         case: u32,
         repetition: u32,

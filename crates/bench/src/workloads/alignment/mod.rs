@@ -1,0 +1,199 @@
+//! Alignment: what the place of a buffer in its page costs when bytes are copied from and to the page cache.
+//!
+//! The kernel copies with one instruction (`rep movsb`) where the processor has a fast one. On some processors with
+//! fast short copies a destination 1 to 31 bytes behind its source, modulo 64, is much slower. A page of the cache begins at
+//! a multiple of 64, so what counts is the address of the buffer minus the offset in the file, modulo 64. The benchmark is
+//! ours; it shows the effect on the machine it runs on, or that there is none.
+
+mod measure;
+mod table;
+
+use std::{
+    io::{IsTerminal, Write, stderr},
+    path::PathBuf,
+};
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use self::measure::{BUFFER_OFFSETS, Bench, FILE_OFFSETS, MALLOC};
+use crate::{
+    Error, Result,
+    harness::{
+        folders,
+        output::{json, print_line},
+        parse::within,
+        spread::{MIB, median},
+    },
+};
+
+/// The cache line, by which places are compared.
+const LINE: usize = 64;
+const SIZE_MAX: usize = 1 << 30;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Call {
+    /// pread(2): from the page cache into the buffer
+    Pread,
+    /// pwrite(2): from the buffer into the page cache
+    Pwrite,
+}
+
+impl Call {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pread => "pread",
+            Self::Pwrite => "pwrite",
+        }
+    }
+}
+
+fn copy_size(text: &str) -> std::result::Result<usize, String> {
+    within(1, SIZE_MAX, text)
+}
+
+/// Options of `alignment`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AlignmentArgs {
+    /// Folders to measure in, each with a temporary file [default: /dev/shm and the current folder]
+    #[arg(long = "where", value_name = "FOLDER", value_delimiter = ',')]
+    places: Vec<PathBuf>,
+    /// Bytes of a call
+    #[arg(long = "size", value_name = "BYTES", value_delimiter = ',', default_values_t = [1 << 16, 1 << 20, 1 << 22], value_parser = copy_size)]
+    sizes: Vec<usize>,
+    /// Calls to measure
+    #[arg(long = "call", value_name = "CALL", value_delimiter = ',', default_value = "pread,pwrite")]
+    calls: Vec<Call>,
+    /// Rounds: each measures all places once, in an order of its own; medians are shown
+    #[arg(long, value_name = "COUNT", default_value_t = 31, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// One JSON object per line for each place, instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+/// The figure of one place: a call with a buffer and an offset in the file.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Figure {
+    /// The kind of file system, and the folder.
+    pub(super) place: String,
+    pub(super) call: Call,
+    /// Bytes of a call.
+    pub(super) size: usize,
+    /// Bytes of the buffer's begin behind a page boundary.
+    pub(super) buffer_offset: usize,
+    pub(super) file_offset: usize,
+    /// The destination of the copy minus its source, modulo 64.
+    pub(super) destination_minus_source: usize,
+    /// Whether malloc puts large blocks there.
+    pub(super) is_malloc: bool,
+    /// Microseconds of a call: the median of the rounds.
+    pub(super) median_us: f64,
+    pub(super) mib_per_s: f64,
+    /// The median by that of the fastest place of the same call, size and folder.
+    pub(super) ratio_to_best: f64,
+}
+
+pub(crate) fn run(args: &AlignmentArgs, out: &mut impl Write) -> Result<()> {
+    let places = folders::given_or_default(&args.places)?;
+    if !args.json {
+        table::print_head(args.rounds, out).map_err(Error::Output)?;
+    }
+    for place in &places {
+        for size in &args.sizes {
+            // The file is removed after each size.
+            let mut bench = Bench::create(place, *size)?;
+            for call in &args.calls {
+                progress(&format!("{}: {} of {size} bytes", place.display(), call.name()));
+                let figures = figures(&mut bench, &folders::title(place), *call, args.rounds)?;
+                progress("");
+                match args.json {
+                    true => figures.iter().try_for_each(|one| print_line(&json(one)?, out))?,
+                    false => table::print(&figures, out).map_err(Error::Output)?,
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn progress(text: &str) {
+    if stderr().is_terminal() {
+        let _ = write!(stderr(), "\r\x1b[K{text}");
+    }
+}
+
+/// The figures of all places of buffer and file offsets.
+fn figures(bench: &mut Bench, place: &str, call: Call, rounds: u32) -> Result<Vec<Figure>> {
+    let places: Vec<(usize, usize)> =
+        BUFFER_OFFSETS.iter().flat_map(|buffer| FILE_OFFSETS.map(|file| (*buffer, file))).collect();
+    bench.check(call, &places)?;
+    let mut seconds = vec![Vec::new(); places.len()];
+    // The first round warms up.
+    for round in 0..=rounds as usize {
+        for step in 0..places.len() {
+            // Each round begins with another place, so that a change of the machine affects all alike.
+            let at = (step + round * 7) % places.len();
+            let taken = bench.time(call, places[at])?;
+            if round > 0 {
+                seconds[at].push(taken);
+            }
+        }
+    }
+    let medians: Vec<f64> = seconds.into_iter().map(median).collect();
+    let best = medians.iter().copied().fold(f64::INFINITY, f64::min);
+    let size = bench.size();
+    let figure = |((buffer_offset, file_offset), seconds): (&(usize, usize), f64)| Figure {
+        place: place.to_owned(),
+        call,
+        size,
+        buffer_offset: *buffer_offset,
+        file_offset: *file_offset,
+        destination_minus_source: difference(call, *buffer_offset, *file_offset),
+        is_malloc: *buffer_offset == MALLOC,
+        median_us: seconds * 1e6,
+        mib_per_s: size as f64 / MIB / seconds,
+        ratio_to_best: seconds / best,
+    };
+    Ok(places.iter().zip(medians).map(figure).collect())
+}
+
+/// The destination of a copy minus its source, modulo a cache line. Pages of the cache begin at a multiple of it.
+fn difference(call: Call, buffer: usize, file: usize) -> usize {
+    let (destination, source) = match call {
+        Call::Pread => (buffer, file),
+        Call::Pwrite => (file, buffer),
+    };
+    (destination % LINE + LINE - source % LINE) % LINE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_that_of_destination_and_source_in_a_cache_line() {
+        for (buffer, file, pread, pwrite) in
+            [(0, 0, 0, 0), (16, 0, 16, 48), (16, 16, 0, 0), (0, 37, 27, 37), (128, 64, 0, 0), (8, 37, 35, 29)]
+        {
+            assert_eq!(difference(Call::Pread, buffer, file), pread, "{buffer} {file}");
+            assert_eq!(difference(Call::Pwrite, buffer, file), pwrite, "{buffer} {file}");
+        }
+    }
+
+    #[test]
+    fn the_fastest_place_has_the_ratio_one_and_all_others_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bench = Bench::create(folder.path(), 4096).unwrap();
+        for call in [Call::Pread, Call::Pwrite] {
+            let figures = figures(&mut bench, "here", call, 3).unwrap();
+            assert_eq!(figures.len(), BUFFER_OFFSETS.len() * FILE_OFFSETS.len());
+            let ratios = figures.iter().map(|one| one.ratio_to_best);
+            assert_eq!(ratios.fold(f64::INFINITY, f64::min), 1.0);
+            assert!(
+                figures.iter().all(|one| one.median_us > 0.0 && one.is_malloc == (one.buffer_offset == 16))
+            );
+        }
+    }
+}
