@@ -90,7 +90,7 @@ mod tests {
     fn a_changed_byte_is_found_at_either_end_and_between() {
         let message = Message { sender: 1, number: 2, is_last: false };
         let mut expected = noise::block(64);
-        let mut bytes = expected.clone();
+        let mut bytes = expected.to_vec();
         message.write_stamp(&mut bytes);
         message.check_bytes(&bytes, &mut expected).unwrap();
         for (at, is_stamp) in [(0, true), (63, true), (30, false)] {
