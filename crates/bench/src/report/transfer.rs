@@ -27,7 +27,8 @@ const LATENCY: &str = "Half of the time in which a message goes there and comes 
     trips, and of these the medians of the repetitions.";
 const CEILING: &str = "What the store reaches beside the network's ceiling: the mean of the repetitions, with their standard deviation. The \
     ceiling is the highest mean of transfers one way, over all sizes and numbers of processes, for one pair of nodes, times the client \
-    nodes of the case, or times its servers where they are fewer. Ratios are the store's by the ceiling. A store with replicas, or one \
+    nodes of the case, or times its servers where they are fewer. Ratios are the store's by the ceiling. \
+    A triangle marks a figure of processes that did not overlap well, and a ratio that such a figure is in. A store with replicas, or one \
     that reads from memory of the client's own node, is not bound by it.";
 /// The figure that has the store and the network.
 pub(crate) const CEILING_ID: &str = "ceiling";
@@ -198,7 +199,24 @@ fn table(rows: &[&Row], names: &[String], ceilings: &[Ceiling<'_>], unit: Unit) 
         });
         row.cells(names).chain([unit.text(row.rate).into(), store.into()]).chain(compared).collect()
     };
-    Table::new(names, columns, rows.iter().map(row).collect())
+    let mut table = Table::new(names, columns, rows.iter().map(row).collect());
+    // After the labels come phase and unit.
+    let store = names.len() + 2;
+    for (at, row) in rows.iter().enumerate() {
+        if row.is_overlap_poor() {
+            table.poor.insert((at, store));
+        }
+        for (number, ceiling) in ceilings.iter().enumerate() {
+            let column = store + 1 + 2 * number;
+            if ceiling.row.is_overlap_poor() {
+                table.poor.insert((at, column));
+            }
+            if ceiling.row.is_overlap_poor() || row.is_overlap_poor() {
+                table.poor.insert((at, column + 1));
+            }
+        }
+    }
+    table
 }
 
 /// Prints the table of a figure.
@@ -267,6 +285,7 @@ mod tests {
         assert!(
             figure.caption.contains("network tcp: 300 MiB/s for a pair of nodes, with messages of 1 MiB")
         );
+        assert!(table.poor.is_empty());
         let mut out = Vec::new();
         print(&figure, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
@@ -275,11 +294,15 @@ mod tests {
 
     #[test]
     fn transfers_on_one_node_are_no_ceiling_of_several() {
-        let alone = run("net", "transfer", &[sent("one-way", 1 << 20, 1)], &[fast(0, 0, "transfer", 480.0)]);
+        let mut poor = fast(0, 0, "transfer", 480.0);
+        poor["is_overlap_poor"] = true.into();
+        let alone = run("net", "transfer", &[sent("one-way", 1 << 20, 1)], &[poor]);
         let runs = [store(&[json!({"nodes": 1}), json!({"nodes": 2})]), alone];
         let figure = beside_stores(&Measured::of(&runs)).unwrap();
         let found: Vec<f64> = figure.table.rows.iter().filter_map(|row| row.last()?.as_f64()).collect();
         assert_eq!(found, [0.5], "the case on two nodes is left out");
+        let poor: Vec<_> = figure.table.poor.iter().copied().collect();
+        assert_eq!(poor, [(0, 3), (0, 4)], "the ceiling and the ratio to it");
     }
 
     #[test]
