@@ -2,9 +2,9 @@
 
 use std::ops::{Deref, DerefMut};
 
-/// Where buffers begin: at multiples of a cache line, as extents of the posix engine do. A copy between two places that differ modulo 64 by
-/// less than half a line takes up to twice as long on many processors (`isotach bench alignment`), and `malloc` puts large blocks 16 bytes
-/// behind a page.
+/// Where buffers begin: at multiples of a cache line, as extents of the posix engine do. On many processors a copy takes up to twice as long
+/// if its destination is 1 to 31 bytes further behind the begin of a page than its source (`isotach bench alignment`), and `malloc` puts
+/// large blocks 16 bytes behind one. Two multiples of 64 never differ by so little.
 const ALIGNMENT: usize = 64;
 
 /// Memory whose bytes begin at a cache line.

@@ -29,8 +29,7 @@ use crate::{
 pub(crate) const FOLDER: &str = "data";
 /// Writes of this size and more go straight to the file. Smaller ones are gathered.
 pub(crate) const DIRECT: usize = 128 * 1024;
-/// Extents begin at multiples of this: copies by the processor are slow between some places in two cache lines (`isotach bench alignment`),
-/// and buffers begin at such multiples, too.
+/// Extents begin at multiples of this, as buffers do ([`isotach_engine_kit::aligned`]): copies between other places can be slower.
 const ALIGNMENT: u64 = 64;
 /// Extents of less than this begin anywhere, since the space before them would count.
 const ALIGNED_MIN: u64 = 4096;
