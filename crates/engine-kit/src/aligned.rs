@@ -38,7 +38,7 @@ impl AlignedBuffer {
         }
     }
 
-    /// The most bytes of [`with_length`](Self::with_length) for which its memory suffices.
+    /// How long it can become without other memory.
     pub fn capacity(&self) -> usize {
         self.memory.len() - self.start
     }
@@ -63,6 +63,12 @@ impl Deref for AlignedBuffer {
 
     fn deref(&self) -> &[u8] {
         &self.memory[self.start..self.start + self.length]
+    }
+}
+
+impl AsRef<[u8]> for AlignedBuffer {
+    fn as_ref(&self) -> &[u8] {
+        self
     }
 }
 

@@ -288,6 +288,13 @@ fn what_a_thread_flushed_survives_whatever_others_write_and_flush_meanwhile() {
             let (disk, container) = (scenario.disk.clone(), Arc::clone(&shared.container));
             thread::spawn(move || write_arrays(&disk, &*container, number))
         });
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        // It appends what the others have gathered while they wait for the device.
+        let mut beside = shared.beside(3);
+        let third = thread::spawn(move || {
+            beside.get(&[1]);
+            beside.commit(&[1, 2], None, 31);
+            beside.get(&[2]);
+        });
+        threads.into_iter().chain([third]).for_each(|thread| thread.join().unwrap());
     });
 }

@@ -78,6 +78,7 @@ impl AtomicFile {
         match link(&file, path) {
             // A link replaces nothing, but a rename does.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                file.sync_all()?;
                 let linked = named().make_in(folder_of(path), |other| link(&file, other))?;
                 linked.into_temp_path().persist(path).map_err(|error| error.error)
             }

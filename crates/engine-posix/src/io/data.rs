@@ -6,7 +6,8 @@
 //! because readers map them ([`crate::io::map`]). A file is truncated in one place: after a failed write, to where that write began
 //! ([`Current::free`]), and only if nothing was placed behind it. Everything that frames refer to is before that: an extent is written out
 //! before its frame is appended, and the end moves back ([`DataWriter::rewind`]) only over extents of a frame that was not appended. If that
-//! is unknown, the handle writes no more. A purge removes whole files and truncates none.
+//! is unknown, the handle writes no more, and frees nothing. Where bytes were placed behind a failed write, its space is punched out, to which
+//! nothing refers. A purge removes whole files and truncates none.
 
 use std::{
     collections::HashMap,
@@ -269,7 +270,7 @@ impl DataWriter {
     }
 
     /// A region for `length` bytes, which another thread may fill while this writer goes on. The caller passes it to [`filled`](Self::filled)
-    /// or [`free`](Self::free).
+    /// or [`free`](Self::free), unless the writer may write no more.
     pub(crate) fn reserve(&mut self, length: u64) -> Result<Region> {
         self.write_out()?;
         let current = self.current()?;
@@ -328,7 +329,7 @@ impl DataWriter {
 
     /// Removes the files. No frame refers to them that counts or ever will.
     pub(crate) fn discard(&mut self) {
-        self.current = None;
+        (self.current, self.named) = (None, 0);
         for number in self.made.drain(..) {
             // A file that stays takes space and has no other effect.
             let _ = self.folder.remove(&file_name(number));

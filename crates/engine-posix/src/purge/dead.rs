@@ -5,7 +5,7 @@
 //!
 //! A reader that looked a cell up before, and reads it after, finds the file missing, and must notice the purge. So a manifest is published
 //! first that changes only the sequence and takes one block. If there is no space even for that, one file is removed before it. A reader
-//! that needs just that file at just that moment looks again, because the log has grown since.
+//! that needs just that file at just that moment looks a second time, as after every failure of its first look.
 
 use std::collections::HashSet;
 

@@ -245,6 +245,10 @@ impl File for SimulatedFile {
         Ok(())
     }
 
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.stat()?.length)
+    }
+
     fn stat(&self) -> io::Result<Stat> {
         let world = self.disk.call()?;
         stat(&world, self.inode)

@@ -215,9 +215,11 @@ impl Writer {
         Ok(begun)
     }
 
-    /// Gives a region back that could not be filled.
+    /// Gives a region back that could not be filled. After a failure a frame in the log may refer to what was placed behind it.
     pub(crate) fn free(&mut self, region: &Region) {
-        self.data.free(region);
+        if !self.failed {
+            self.data.free(region);
+        }
     }
 
     /// Gathers updates. `before` stays the end of the frame and of the data to which a failure goes back.
@@ -431,7 +433,7 @@ impl Writer {
         if self.sequence == to.sequence {
             self.unsynced &= !self.sync;
         }
-        if self.unnoted {
+        if self.unnoted && to.end > 0 {
             self.unnoted = self.end != to.end;
             self.notes.note(&self.directory, self.uuid, log.epoch_at(to.end));
         }

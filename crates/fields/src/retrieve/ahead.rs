@@ -19,12 +19,14 @@ use crate::{
     sync::lock,
 };
 
-/// Smaller fields are read sooner than a thread is woken.
+/// A smaller field is read in less time than it takes to wake a thread.
 const LENGTH_MIN: u64 = 256 << 10;
 /// More threads would read what leaves the processor's cache before the caller uses it.
 const THREADS_MAX: usize = 3;
 
-/// The threads of a retrieval. They start with its second large field.
+/// The threads of a retrieval. They start when it first begins a field ahead of another.
+///
+/// A process must not fork while it has threads: a child has only the forking one, and the locks that the others held stay locked.
 pub(crate) struct ReadAhead {
     store: Arc<Inner>,
     buffers: Buffers,
@@ -83,12 +85,12 @@ impl ReadAhead {
     }
 
     /// Lets a thread read a field.
-    pub(crate) fn begin(&mut self, field: Inspected, is_first: bool) -> Arc<AheadRead> {
+    pub(crate) fn begin(&mut self, field: Inspected) -> Arc<AheadRead> {
         let read = AheadRead { field, progress: Mutex::new(Progress::Unclaimed), changed: Condvar::new() };
         let read = Arc::new(read);
         lock(&self.queue.state).reads.push_back(Arc::clone(&read));
         self.queue.changed.notify_one();
-        if !is_first && self.threads.is_empty() {
+        if self.threads.is_empty() {
             self.start();
         }
         read
@@ -124,6 +126,8 @@ impl ReadAhead {
 impl Drop for ReadAhead {
     fn drop(&mut self) {
         if process::id() != self.process {
+            // These threads do not exist here, and another may have the place of one.
+            std::mem::forget(std::mem::take(&mut self.threads));
             return;
         }
         let mut state = lock(&self.queue.state);
@@ -132,7 +136,7 @@ impl Drop for ReadAhead {
         drop(state);
         self.queue.changed.notify_all();
         for thread in self.threads.drain(..) {
-            // A panic of a thread was the caller's, who has read the field again.
+            // Where a thread panicked, the caller read the field itself.
             let _ = thread.join();
         }
     }

@@ -41,7 +41,7 @@ impl Buffers {
     }
 }
 
-/// The bytes of a field. They begin at a cache line. When those of a retrieval are dropped, a later field of the same retrieval is read
+/// The bytes of a field. They begin at a cache line, unless an engine or an edited message brought them. When those of a retrieval are dropped, a later field of the same retrieval is read
 /// into their memory.
 pub struct FieldBytes {
     buffer: AlignedBuffer,

@@ -136,7 +136,9 @@ impl Inner {
                 return self.with_handles(|| lend_object(lent, &field, *object));
             }
         }
-        self.read_field(&field).map(|bytes| bytes.into_vec().into())
+        let bytes = self.read_field(&field)?;
+        let range = 0..bytes.len();
+        Ok(SharedBytes::new(Arc::new(bytes), range).unwrap_or_default())
     }
 
     /// The number of reads that may be pending at this location; 0 for blocking reads.

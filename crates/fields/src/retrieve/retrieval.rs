@@ -134,7 +134,9 @@ impl Retrieval {
         while let Some((field, way)) = self.next_that_fits() {
             self.ahead.push_back(match way {
                 Way::Blocking => Coming::Found(field),
-                Way::OnThread(_) => Coming::OnThread(self.threads.begin(field, self.ahead.is_empty())),
+                // The caller needs it now.
+                Way::OnThread(_) if self.ahead.is_empty() => Coming::Found(field),
+                Way::OnThread(_) => Coming::OnThread(self.threads.begin(field)),
                 Way::Pending(_) => {
                     let read = self.store.inner.begin_read(&field, &self.buffers);
                     Coming::UnderWay(field, read)

@@ -1,6 +1,10 @@
 //! Listing, axes, status, stats and dump.
 
-use isotach_fields::{Counts, ListOptions};
+use std::sync::Arc;
+
+use isotach_fields::{Config, Counts, FieldStore, ListOptions};
+use isotach_mars::{Key, Request};
+use isotach_object::{Registry, memory::Memory};
 
 use crate::layouts::{Layout, archive, everywhere, field, listed, request, with};
 
@@ -28,6 +32,41 @@ fn a_key_left_out_of_a_listing_is_a_wildcard() {
         assert_eq!(count("levtype=pl,step=0/6,param=u"), 2);
         assert_eq!(count("step=0/to/12/by/6,class=od,levtype=pl"), 6);
         assert_eq!(count("param=130"), count("param=t"));
+    }
+}
+
+#[test]
+fn a_listing_of_few_fields_is_the_part_of_the_whole_listing_that_matches() {
+    let registry = Registry::new().with(Arc::new(Memory::new()));
+    let schema = "[ class [ type [ step: Step, number?, name? ]]]";
+    let store =
+        FieldStore::create(&Config::single(&"memory:few".parse().unwrap()).with_schema(schema), &registry)
+            .unwrap();
+    for step in 0..20 {
+        for number in ["", "1", "2", "3", "10"] {
+            for name in ["", "plain", "a:b", "c/d", "e%3A", "f%"] {
+                let key = Key::new().with("class", "od").with("type", "fc").with("step", &step.to_string());
+                store.archive(&key.with("number", number).with("name", name), b"field").unwrap();
+            }
+        }
+    }
+    store.flush().unwrap();
+    let all = |request: &Request| -> Vec<Key> {
+        store.list(request, ListOptions::default()).unwrap().map(|field| field.unwrap().key()).collect()
+    };
+    let whole = all(&request("class=od"));
+    assert_eq!(whole.len(), 20 * 5 * 6);
+    let some =
+        [("step", "7"), ("number", "10"), ("name", "a:b"), ("name", "c/d"), ("name", "e%3A"), ("name", "f%")];
+    for (first, second) in some.iter().flat_map(|first| some.iter().map(move |second| (first, second))) {
+        let wanted = Key::new().with(first.0, first.1).with(second.0, second.1);
+        let matches = |key: &&Key| wanted.iter().all(|(name, value)| key.get(name) == Some(value));
+        let mut expected: Vec<String> = whole.iter().filter(matches).map(ToString::to_string).collect();
+        let mut found: Vec<String> = all(&Request::from(&wanted)).iter().map(ToString::to_string).collect();
+        expected.sort();
+        found.sort();
+        assert_eq!(found, expected, "{wanted}");
+        assert!(!found.is_empty(), "{wanted}");
     }
 }
 

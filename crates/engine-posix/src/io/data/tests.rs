@@ -23,6 +23,9 @@ impl File for Full {
     fn set_length(&self, length: u64) -> io::Result<()> {
         self.0.set_length(length)
     }
+    fn length(&self) -> io::Result<u64> {
+        self.0.length()
+    }
     fn stat(&self) -> io::Result<Stat> {
         self.0.stat()
     }
@@ -81,4 +84,53 @@ fn lent_bytes_survive_the_removal_of_their_file() {
     reader.close();
     assert!(reader.file(extent.file).is_err(), "it is gone");
     assert!(lent[..] == bytes[..]);
+}
+
+#[test]
+fn regions_that_could_not_be_filled_free_their_space_in_any_order() {
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Arc::new(Directory::open(&*disk::system(), place.path()).unwrap());
+        let (mut writer, reader) = (DataWriter::new(&folder, false), DataReader::new(&folder));
+        let kept = writer.append(&vec![1; DIRECT + 1]).unwrap();
+        let regions = [DIRECT + 3, DIRECT, DIRECT + 5].map(|length| writer.reserve(length as u64).unwrap());
+        regions.iter().for_each(|region| region.write(&folder, &vec![2; region.length as usize]).unwrap());
+        // The second is filled, the others are given back.
+        for number in order {
+            match number {
+                1 => drop(writer.filled(&regions[1])),
+                other => writer.free(&regions[other]),
+            }
+        }
+        let filled = regions[1].extent(Sums::of(&vec![2; DIRECT]));
+        let last = writer.append(&vec![3; DIRECT]).unwrap();
+        for (extent, byte) in [(&kept, 1), (&filled, 2), (&last, 3)] {
+            let bytes = reader.read_extent(extent).unwrap();
+            assert!(bytes.iter().all(|found| *found == byte), "{order:?}: {extent:?}");
+        }
+        let ends = [&kept, &filled, &last].map(|extent| extent.position..extent.position + extent.length);
+        assert!(ends[0].end <= ends[1].start && ends[1].end <= ends[2].start, "{order:?}: {ends:?}");
+    }
+}
+
+#[test]
+fn a_region_of_a_full_file_is_synced_and_stays_locked_until_it_is_in_the_log() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = Arc::new(Directory::open(&*disk::system(), place.path()).unwrap());
+    let mut writer = DataWriter::new(&folder, true);
+    let late = writer.reserve(DIRECT as u64).unwrap();
+    // The file is full, and another one follows.
+    writer.current.as_mut().unwrap().roll = 0;
+    let next = writer.append(&vec![1; DIRECT]).unwrap();
+    assert_ne!(next.file, late.number);
+    let before = writer.unsynced();
+    writer.filled(&late);
+    writer.synced(&before);
+    writer.release(&before);
+    assert_eq!((writer.rolled.len(), writer.held.len()), (1, 1), "filled after that sync began");
+    let after = writer.unsynced();
+    after.sync().unwrap();
+    writer.synced(&after);
+    writer.release(&after);
+    assert_eq!((writer.rolled.len(), writer.held.len()), (0, 0));
 }

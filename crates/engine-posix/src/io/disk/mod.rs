@@ -6,6 +6,7 @@
 mod open_file;
 mod real;
 mod scratch;
+mod syncs;
 
 use std::{ffi::OsString, fmt, fs::TryLockError, io, path::Path, sync::Arc, time::SystemTime};
 
@@ -199,9 +200,7 @@ pub(crate) trait File: fmt::Debug + Send + Sync {
     /// The metadata of the file.
     fn stat(&self) -> io::Result<Stat>;
     /// The length of the file.
-    fn length(&self) -> io::Result<u64> {
-        Ok(self.stat()?.length)
-    }
+    fn length(&self) -> io::Result<u64>;
     /// Makes its bytes and length durable.
     fn sync(&self) -> io::Result<()>;
     /// Lets the device start on bytes that a later [`sync`](Self::sync) waits for. It is a hint without a promise.

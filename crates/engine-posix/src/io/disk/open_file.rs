@@ -15,7 +15,7 @@ use std::{
 use isotach_object::SharedBytes;
 use rustix::fs as sys;
 
-use super::{File, Stat};
+use super::{File, Stat, syncs::Syncs};
 use crate::io::{map, writeback};
 
 /// Allocated bytes of a file with this number of blocks of 512 bytes.
@@ -32,11 +32,12 @@ pub(super) struct OpenFile {
     file: fs::File,
     /// The process that took the lock; 0 if none did.
     locked_by: AtomicU32,
+    syncs: Syncs,
 }
 
 impl OpenFile {
     pub(super) fn new(file: OwnedFd) -> Self {
-        Self { file: file.into(), locked_by: AtomicU32::new(0) }
+        Self { file: file.into(), locked_by: AtomicU32::new(0), syncs: Syncs::default() }
     }
 }
 
@@ -86,7 +87,7 @@ impl File for OpenFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.file.sync_data()
+        self.syncs.run(|| self.file.sync_data())
     }
 
     fn begin_sync(&self, position: u64, length: u64) {
@@ -144,7 +145,8 @@ mod tests {
     fn a_child_that_closes_a_file_leaves_it_locked() {
         let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
         let first = locked(&path);
-        let of_child = OpenFile { file: first.file.try_clone().unwrap(), locked_by: AtomicU32::new(1) };
+        let of_child = OpenFile::new(first.file.try_clone().unwrap().into());
+        of_child.locked_by.store(1, Ordering::Relaxed);
         drop(of_child);
         assert!(is_locked(&path));
     }

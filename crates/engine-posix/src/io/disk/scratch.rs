@@ -95,8 +95,12 @@ impl File for InMemory {
         Ok(())
     }
 
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.0.read().unwrap_or_else(PoisonError::into_inner).len() as u64)
+    }
+
     fn stat(&self) -> io::Result<Stat> {
-        let length = self.0.read().unwrap_or_else(PoisonError::into_inner).len() as u64;
+        let length = self.length()?;
         let (identity, modified) = ((0, 0), SystemTime::UNIX_EPOCH);
         Ok(Stat { length, allocated: length, identity, modified, is_folder: false })
     }
