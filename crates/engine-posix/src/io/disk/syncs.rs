@@ -28,19 +28,19 @@ mod tests {
 
     #[test]
     fn a_sync_beside_one_that_fails_fails_too() {
-        let syncs = Syncs::default();
+        let syncs = &Syncs::default();
         let (begun, is_begun) = mpsc::channel();
         let (asked, is_asked) = mpsc::channel();
         thread::scope(|scope| {
-            let first = scope.spawn(|| {
-                syncs.run(|| {
+            let first = scope.spawn(move || {
+                syncs.run(move || {
                     begun.send(()).unwrap();
                     is_asked.recv().unwrap();
                     Err(io::ErrorKind::StorageFull.into())
                 })
             });
             is_begun.recv().unwrap();
-            let second = scope.spawn(|| {
+            let second = scope.spawn(move || {
                 asked.send(()).unwrap();
                 // What the system says once the error has been reported.
                 syncs.run(|| Ok(()))
