@@ -220,16 +220,11 @@ impl DataWriter {
     }
 
     fn current(&mut self) -> Result<&mut Current> {
-        if self
-            .current
-            .as_ref()
-            .is_some_and(|current| current.written > current.roll && current.gathered.is_empty())
-        {
-            if let Some(Current { file, unsynced, .. }) = self.current.take() {
-                let full = Full { file, last_write: unsynced.unwrap_or(self.writes) };
-                self.rolled.extend(unsynced.map(|_| full.clone()));
-                self.held.push(full);
-            }
+        let is_full = |current: &mut Current| current.written > current.roll && current.gathered.is_empty();
+        if let Some(Current { file, unsynced, .. }) = self.current.take_if(is_full) {
+            let full = Full { file, last_write: unsynced.unwrap_or(self.writes) };
+            self.rolled.extend(unsynced.map(|_| full.clone()));
+            self.held.push(full);
         }
         match self.current {
             Some(ref mut current) => Ok(current),
