@@ -16,7 +16,7 @@ pub(crate) fn share(file: &File, position: u64, length: u64) -> io::Result<Share
     let mapped = lead + length as usize;
     // SAFETY: the lent bytes do not change, and their file does not end before them. They belong to an extent that a frame of the log
     // refers to, and the caller has found the file to contain it. No writer writes there again or truncates the file there: it cuts only
-    // what a failed write left behind everything that frames refer to (the head of `data` has the argument). The last page stays mapped,
+    // what a failed write left behind everything that frames refer to (the head of `data::writer` has the argument). The last page stays mapped,
     // since a byte of it is in the file. A purge removes only the name, and a local file system keeps the file for its maps. As in every
     // program that maps files, a file that an operator truncates, or that an NFS server forgets when it is removed, raises SIGBUS. `read`
     // instead of `share` returns an error there.

@@ -2,8 +2,16 @@
 
 use std::{io, result::Result};
 
+use isotach_object::SharedBytes;
+
 use super::*;
-use crate::io::disk::{self, Stat};
+use crate::{
+    format::extent::ExtentPart,
+    io::{
+        data::DataReader,
+        disk::{self, Stat},
+    },
+};
 
 /// A file on a disk with space for half of the next write.
 #[derive(Debug)]
