@@ -17,7 +17,7 @@ use crate::{
         output::{self, print_table},
         spread::{Spread, median_of},
     },
-    workloads::transfer::{ONE_WAY_US, TRANSFER},
+    workloads::transfer::{TRANSFER, latency_of},
 };
 
 const BANDWIDTH: &str = "Messages between pairs of processes: all bytes that arrived by the time from the first start to the last end, of both \
@@ -94,11 +94,7 @@ pub(crate) fn latency(measured: &Measured) -> Option<Figure> {
 }
 
 fn latencies(row: &Row) -> Option<[f64; 3]> {
-    let all: Vec<Spread> = row
-        .results
-        .iter()
-        .filter_map(|result| serde_json::from_value(result.more.get(ONE_WAY_US)?.clone()).ok())
-        .collect();
+    let all: Vec<Spread> = row.results.iter().filter_map(latency_of).collect();
     let of = |figure: fn(&Spread) -> f64| median_of(&all, figure);
     (!all.is_empty()).then(|| [of(|one| one.median), of(|one| one.p95), of(|one| one.p99)])
 }

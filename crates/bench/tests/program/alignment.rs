@@ -35,6 +35,15 @@ fn each_place_has_a_line_of_json_with_its_ratio_to_the_best() {
 }
 
 #[test]
+fn calls_are_measured_in_any_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = lines(&alignment(folder.path(), "--size 4096 --call pwrite,pread --json"));
+    let calls: Vec<&Value> = all.iter().map(|one| &one["call"]).collect();
+    assert!(calls[..36].iter().all(|call| *call == "pwrite"), "{calls:?}");
+    assert!(calls[36..].iter().all(|call| *call == "pread") && calls.len() == 72, "{calls:?}");
+}
+
+#[test]
 fn a_table_marks_the_place_of_malloc() {
     let folder = tempfile::tempdir().unwrap();
     let text = stdout(&alignment(folder.path(), "--size 4096 --call pread"));

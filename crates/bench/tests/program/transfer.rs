@@ -18,6 +18,10 @@ const TCP: &str = "transfer --transport tcp";
 const LONG: &str = "--direction one-way --size 1048576 --seconds 600 --repetitions 1";
 /// Processor time of a process, in ticks of 10 ms, that only a transfer takes.
 const BUSY_TICKS: u64 = 20;
+/// How long a busy machine may take until a pair transfers.
+const BUSY_MAX: Duration = Duration::from_secs(120);
+/// Longer than a busy machine keeps a live process from its processor.
+const TIMEOUT_S: u64 = 5;
 
 fn transfer(folder: &Path, words: &str) -> Command {
     let mut command = bench(words);
@@ -111,6 +115,7 @@ fn is_busy(process: u32, word: &str) -> bool {
 
 /// Waits until both processes of a run transfer, and returns them.
 fn busy_pair(driver: &mut Child, word: &str) -> [u32; 2] {
+    let began = Instant::now();
     loop {
         let busy: Vec<u32> = descendants(driver.id()).into_iter().filter(|one| is_busy(*one, word)).collect();
         if let [first, second] = busy[..] {
@@ -118,6 +123,10 @@ fn busy_pair(driver: &mut Child, word: &str) -> [u32; 2] {
         }
         let ended = driver.try_wait().unwrap();
         assert!(ended.is_none(), "it ended too early: {ended:?}");
+        if began.elapsed() > BUSY_MAX {
+            driver.kill().unwrap();
+            panic!("no pair transfers after {BUSY_MAX:?}: {busy:?} of {word}");
+        }
         std::thread::yield_now();
     }
 }
@@ -156,17 +165,14 @@ fn a_pair_whose_process_dies_is_named_and_ends_the_run() {
 #[test]
 fn a_process_that_falls_silent_ends_the_run_after_the_timeout() {
     let folder = tempfile::tempdir().unwrap();
-    let words = format!("{TCP} {LONG} --timeout 1");
+    let words = format!("{TCP} {LONG} --timeout {TIMEOUT_S}");
     let mut driver = transfer(folder.path(), &words).spawn().unwrap();
     let [_, second] = busy_pair(&mut driver, "process");
     signal(second, Signal::STOP);
     let output = driver.wait_with_output().unwrap();
-    let texts = [
-        "process 0 on ",
-        "send to process 1 on ",
-        "nothing moved for 1 s (--timeout)",
-        "within 1 s of the first failure",
-    ];
+    let nothing = format!("nothing moved for {TIMEOUT_S} s (--timeout)");
+    let others = format!("within {TIMEOUT_S} s of the first failure");
+    let texts = ["process 0 on ", "send to process 1 on ", &nothing, &others];
     check_failed(&words, &output, 1, &texts);
 }
 
@@ -214,6 +220,69 @@ fn a_pair_of_mpi_ranks_is_named_when_one_of_them_dies() {
         );
         assert!(stderr(&output).contains(" and process 1 on "), "{launcher}");
     }
+}
+
+#[test]
+fn an_mpi_rank_that_falls_silent_is_reported_by_its_partner() {
+    for launcher in mpi_launchers() {
+        let folder = tempfile::tempdir().unwrap();
+        let words =
+            format!("transfer --transport mpi --mpi-launcher {launcher} {LONG} --timeout {TIMEOUT_S}");
+        let mut driver = transfer(folder.path(), &words).spawn().unwrap();
+        let ranks = busy_pair(&mut driver, "transfer-rank");
+        signal(ranks[1], Signal::STOP);
+        let output = driver.wait_with_output().unwrap();
+        let nothing =
+            format!("over MPI: nothing moved for {TIMEOUT_S} s (--timeout) while it waited for process ");
+        check_failed(&words, &output, 1, &[&nothing]);
+        assert!(!ranks.iter().any(|rank| is_busy(*rank, "transfer-rank")), "{launcher}: {ranks:?} go on");
+    }
+}
+
+/// A launcher of MPI whose ranks get no input.
+fn launcher_without_input(folder: &Path, launcher: &str) -> String {
+    let script = folder.join("launch");
+    fs::write(&script, format!("ranks=$1; shift; exec {launcher} -n $ranks \"$@\" < /dev/null")).unwrap();
+    format!("sh {} {{ranks}}", script.display())
+}
+
+#[test]
+fn a_launcher_that_forwards_no_input_is_usable() {
+    for launcher in mpi_launchers() {
+        let folder = tempfile::tempdir().unwrap();
+        let words = "transfer --transport mpi --direction one-way --size 1048576 --messages 20 --repetitions 1 --json";
+        let mut command = transfer(folder.path(), words);
+        command.args(["--mpi-launcher", &launcher_without_input(folder.path(), launcher)]);
+        let lines = lines(&command.output().unwrap());
+        assert_eq!(number(&lines[0]["bytes"]), 20 << 20, "{launcher}");
+    }
+}
+
+#[test]
+fn an_mpi_launcher_may_have_options() {
+    for launcher in mpi_launchers() {
+        let folder = tempfile::tempdir().unwrap();
+        let words = "transfer --transport mpi --direction ping-pong --round-trips 5 --repetitions 1 --json";
+        let mut command = transfer(folder.path(), words);
+        // Both kinds know -wdir.
+        command.args(["--mpi-launcher", &format!("{launcher} -wdir /")]);
+        assert_eq!(lines(&command.output().unwrap()).len(), 1, "{launcher}");
+    }
+}
+
+#[test]
+fn a_missing_mpi_library_is_usage_and_a_failing_launcher_is_not() {
+    for launcher in mpi_launchers() {
+        let folder = tempfile::tempdir().unwrap();
+        let words =
+            format!("transfer --transport mpi --mpi-launcher {launcher} --mpi-library libisotach-missing.so");
+        let output = transfer(folder.path(), &words).output().unwrap();
+        check_failed(&words, &output, 2, &["no MPI library can be loaded", "--mpi-library"]);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let words = "transfer --transport mpi --mpi-launcher false{hosts}";
+    let output = transfer(folder.path(), words).output().unwrap();
+    check_failed(words, &output, 1, &["MPI ranks cannot be started", "exit status: 1"]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::{
 use super::{
     child::{COMMAND, ChildProcess, this_program},
     cpus,
-    message::{FromNode, Host, Rank, Start, Task, ToNode},
+    message::{FromNode, Host, Rank, Start, Task, ToNode, release},
     node::NODE,
     state::{NodeName, RunOutcome, RunState},
 };
@@ -290,8 +290,9 @@ impl Launcher {
                 }
                 let phases = state.release(clock.now());
                 phases.iter().for_each(|phase| on_phase(phase));
-                let release = ToNode::Release(std::mem::take(&mut state.told));
-                self.nodes.iter_mut().for_each(|node| node.child.send(&release));
+                for message in release(std::mem::take(&mut state.told)) {
+                    self.nodes.iter_mut().for_each(|node| node.child.send(&message));
+                }
             }
             let Some((number, event)) = self.next_event_of(&state)? else {
                 self.give_up(&mut state);

@@ -25,8 +25,10 @@ pub(super) enum ToNode {
     Clock,
     /// Start these processes in place of those of the run before.
     Start(Vec<Start>),
+    /// Pass these texts on to the processes, before their release.
+    Told(Told),
     /// Release the processes from their barrier.
-    Release(Told),
+    Release,
     /// End all processes.
     Stop,
 }
@@ -135,8 +137,16 @@ pub(super) enum FromProcess {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ToProcess {
+    /// The texts of all processes, before the release.
+    Told(Told),
     /// Pass the barrier.
-    Release(Told),
+    Release,
+}
+
+/// The messages that open a barrier. Without texts it is the one that builds without texts know, which `peers --before` may run.
+pub(super) fn release(told: Told) -> impl Iterator<Item = ToNode> {
+    let texts = (!told.is_empty()).then_some(ToNode::Told(told));
+    texts.into_iter().chain([ToNode::Release])
 }
 
 pub(super) fn send(out: &mut impl Write, message: &impl Serialize) -> Result<()> {
@@ -159,6 +169,24 @@ pub(super) fn receive<T: DeserializeOwned>(input: &mut impl BufRead) -> Result<O
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_release_without_texts_is_the_line_that_earlier_builds_know() {
+        let written = |told| {
+            let mut out = Vec::new();
+            release(told).for_each(|message| send(&mut out, &message).unwrap());
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(written(Told::new()), "\"release\"\n");
+        let told = Told::from([(1, "port".to_owned())]);
+        assert_eq!(written(told), "{\"told\":{\"1\":\"port\"}}\n\"release\"\n");
+        let mut out = Vec::new();
+        send(&mut out, &ToProcess::Release).unwrap();
+        assert_eq!(out, b"\"release\"\n");
+        let line = || b"\"release\"\n".as_slice();
+        assert!(matches!(receive(&mut line()).unwrap(), Some(ToNode::Release)));
+        assert!(matches!(receive(&mut line()).unwrap(), Some(ToProcess::Release)));
+    }
 
     #[test]
     fn the_neighbour_is_on_the_next_node_or_is_the_next_process() {

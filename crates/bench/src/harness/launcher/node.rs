@@ -45,10 +45,11 @@ pub(crate) fn run() -> Result<()> {
                     Err(error) => drop(to_driver.send(FromNode::CannotStart(error.to_string()))),
                 }
             }
-            ToNode::Release(told) => {
-                let release = ToProcess::Release(told);
-                processes.iter_mut().for_each(|one| one.send(&release));
+            ToNode::Told(told) => {
+                let told = ToProcess::Told(told);
+                processes.iter_mut().for_each(|one| one.send(&told));
             }
+            ToNode::Release => processes.iter_mut().for_each(|one| one.send(&ToProcess::Release)),
             ToNode::Stop => processes.clear(),
         }
     }

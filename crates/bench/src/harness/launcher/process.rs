@@ -90,9 +90,18 @@ impl Process {
 
     fn pass(&self, name: &str) -> Result<Told> {
         send(&mut stdout(), &FromProcess::Arrived(name.to_owned()))?;
+        wait_for_release()
+    }
+}
+
+/// Waits for the release from a barrier, and returns what processes told.
+fn wait_for_release() -> Result<Told> {
+    let mut told = Told::new();
+    loop {
         match receive::<ToProcess>(&mut stdin().lock())? {
-            Some(ToProcess::Release(told)) => Ok(told),
-            None => Err(Error::Stopped),
+            Some(ToProcess::Told(texts)) => told = texts,
+            Some(ToProcess::Release) => return Ok(told),
+            None => return Err(Error::Stopped),
         }
     }
 }
@@ -105,7 +114,7 @@ impl Driver for Process {
     fn stop_signal(&mut self) -> Result<Arc<AtomicBool>> {
         // This process is at the barrier while it works, so the barrier opens when the others have finished.
         send(&mut stdout(), &FromProcess::Arrived(STOP.to_owned()))?;
-        Ok(flag_after(|| drop(receive::<ToProcess>(&mut stdin().lock()))))
+        Ok(flag_after(|| drop(wait_for_release())))
     }
 
     fn report(&mut self, usage: &Usage) -> Result<()> {

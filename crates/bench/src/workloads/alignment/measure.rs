@@ -26,8 +26,10 @@ const AREA_MIN: usize = 32 << 20;
 /// Bytes of a time, approximately.
 const BATCH: usize = 8 << 20;
 
-/// A file, and space for buffers.
+/// A file for one call, and space for buffers. Each call has a file of its own, because a write changes the bytes that a read
+/// is compared with.
 pub(super) struct Bench {
+    call: Call,
     file: File,
     path: PathBuf,
     /// Bytes of a call.
@@ -46,7 +48,7 @@ pub(super) struct Bench {
 
 impl Bench {
     /// Creates a file without a name, and fills it. Binds this thread to its processor, so that its caches stay the same.
-    pub(super) fn create(folder: &Path, size: usize) -> Result<Self> {
+    pub(super) fn create(folder: &Path, call: Call, size: usize) -> Result<Self> {
         cpus::bind(rustix::thread::sched_getcpu());
         let page_bytes = page_size();
         // A page more, for the largest offset in the file.
@@ -56,11 +58,15 @@ impl Bench {
         let file = tempfile::tempfile_in(folder).map_err(Error::io("make a file in", folder))?;
         let contents = noise::block(stride * blocks).into_vec();
         file.write_all_at(&contents, 0).map_err(Error::io("write a file in", folder))?;
-        // Otherwise the kernel would write it to a device during the measurement.
+        // Otherwise the kernel would write these bytes to a device during the measurement. Those of pwrite it may still write.
         file.sync_data().map_err(Error::io("sync a file in", folder))?;
         let space = noise::block(size + 2 * page_bytes).into_vec();
         let page = space.as_ptr().addr().next_multiple_of(page_bytes) - space.as_ptr().addr();
-        Ok(Self { file, path, size, stride, blocks, next: 0, space, page, contents })
+        Ok(Self { call, file, path, size, stride, blocks, next: 0, space, page, contents })
+    }
+
+    pub(super) fn call(&self) -> Call {
+        self.call
     }
 
     pub(super) fn size(&self) -> usize {
@@ -68,22 +74,22 @@ impl Bench {
     }
 
     /// Seconds of one call, the mean of a batch.
-    pub(super) fn time(&mut self, call: Call, place: (usize, usize)) -> Result<f64> {
+    pub(super) fn time(&mut self, place: (usize, usize)) -> Result<f64> {
         let calls = (BATCH / self.size).clamp(1, 4096);
         let began = Instant::now();
         for _ in 0..calls {
-            self.call(call, place)?;
+            self.move_block(place)?;
         }
         Ok(began.elapsed().as_secs_f64() / calls as f64)
     }
 
-    /// Calls once, on the next block.
-    fn call(&mut self, call: Call, (buffer, file): (usize, usize)) -> Result<usize> {
+    /// Calls once, on the next block. Returns where that is in the file.
+    fn move_block(&mut self, (buffer, file): (usize, usize)) -> Result<usize> {
         let at = self.next * self.stride + file;
         self.next = (self.next + 1) % self.blocks;
         let begin = self.page + buffer;
         let bytes = &mut self.space[begin..begin + self.size];
-        let (verb, moved) = match call {
+        let (verb, moved) = match self.call {
             Call::Pread => ("read", self.file.read_exact_at(bytes, at as u64)),
             Call::Pwrite => ("write", self.file.write_all_at(bytes, at as u64)),
         };
@@ -92,12 +98,12 @@ impl Bench {
     }
 
     /// Checks that the bytes of a call arrive at each place. The times of wrong copies say nothing.
-    pub(super) fn check(&mut self, call: Call, places: &[(usize, usize)]) -> Result<()> {
+    pub(super) fn check(&mut self, places: &[(usize, usize)]) -> Result<()> {
         for place in places {
-            let at = self.call(call, *place)?;
+            let at = self.move_block(*place)?;
             let begin = self.page + place.0;
             let (buffer, range) = (begin..begin + self.size, at..at + self.size);
-            if call == Call::Pwrite {
+            if self.call == Call::Pwrite {
                 let mut found = vec![0; self.size];
                 self.file
                     .read_exact_at(&mut found, at as u64)
@@ -105,7 +111,8 @@ impl Bench {
                 self.contents[range.clone()].copy_from_slice(&found);
             }
             if self.space[buffer] != self.contents[range] {
-                let what = format!("{} with the buffer at +{} and the file at {at}", call.name(), place.0);
+                let what =
+                    format!("{} with the buffer at +{} and the file at {at}", self.call.name(), place.0);
                 return Err(Error::wrong(what, "the bytes that are there"));
             }
         }
@@ -120,7 +127,7 @@ mod tests {
     #[test]
     fn a_buffer_begins_at_its_offset_behind_a_page() {
         let folder = tempfile::tempdir().unwrap();
-        let bench = Bench::create(folder.path(), 1 << 16).unwrap();
+        let bench = Bench::create(folder.path(), Call::Pread, 1 << 16).unwrap();
         assert_eq!(bench.space[bench.page..].as_ptr().addr() % page_size(), 0);
         assert!(bench.stride.is_multiple_of(page_size()) && bench.stride * bench.blocks >= AREA_MIN);
     }
@@ -128,13 +135,13 @@ mod tests {
     #[test]
     fn bytes_that_do_not_arrive_fail_the_check() {
         let folder = tempfile::tempdir().unwrap();
-        let mut bench = Bench::create(folder.path(), 4096).unwrap();
         for call in [Call::Pread, Call::Pwrite] {
-            bench.check(call, &[(16, 37), (0, 0)]).unwrap();
+            let mut bench = Bench::create(folder.path(), call, 4096).unwrap();
+            bench.check(&[(16, 37), (0, 0)]).unwrap();
         }
-        let mut bench = Bench::create(folder.path(), 4096).unwrap();
+        let mut bench = Bench::create(folder.path(), Call::Pread, 4096).unwrap();
         bench.contents[100] ^= 1;
-        let error = bench.check(Call::Pread, &[(8, 64)]).unwrap_err().to_string();
+        let error = bench.check(&[(8, 64)]).unwrap_err().to_string();
         assert!(error.contains("pread with the buffer at +8 and the file at 64"), "{error}");
     }
 

@@ -1,9 +1,9 @@
 //! Alignment: what the place of a buffer in its page costs when bytes are copied from and to the page cache.
 //!
-//! The kernel copies with one instruction (`rep movsb`) where the processor has a fast one. On some processors a destination 1
-//! to 31 bytes behind its source is much slower, whether by the whole addresses, modulo a cache line or modulo a page. Pages of
-//! the cache begin at a multiple of both, so what counts is the buffer's place in its page and the offset in the file. The
-//! benchmark is ours; it shows the effect on the machine it runs on, or that there is none.
+//! The kernel copies with one instruction (`rep movsb`) where the processor has a fast one. On some processors this instruction
+//! is slower when the destination begins 1 to 31 bytes behind the source. Some compare whole addresses, others only places in a
+//! page or in a cache line. A page of the page cache begins at a page boundary, so two numbers decide: the buffer's place in its
+//! page, and the offset in the file. The benchmark measures all their combinations and shows whether this machine has the effect.
 
 mod measure;
 mod table;
@@ -103,11 +103,11 @@ pub(crate) fn run(args: &AlignmentArgs, out: &mut impl Write) -> Result<()> {
     }
     for place in &places {
         for size in &args.sizes {
-            // The file is removed after each size.
-            let mut bench = Bench::create(place, *size)?;
             for call in &args.calls {
+                // The file is removed after each call.
+                let mut bench = Bench::create(place, *call, *size)?;
                 progress(&format!("{}: {} of {size} bytes", place.display(), call.name()));
-                let figures = figures(&mut bench, &folders::title(place), *call, args.rounds)?;
+                let figures = figures(&mut bench, &folders::title(place), args.rounds)?;
                 progress("");
                 match args.json {
                     true => figures.iter().try_for_each(|one| print_line(&json(one)?, out))?,
@@ -126,17 +126,17 @@ fn progress(text: &str) {
 }
 
 /// The figures of all places of buffer and file offsets.
-fn figures(bench: &mut Bench, place: &str, call: Call, rounds: u32) -> Result<Vec<Figure>> {
+fn figures(bench: &mut Bench, place: &str, rounds: u32) -> Result<Vec<Figure>> {
     let places: Vec<(usize, usize)> =
         BUFFER_OFFSETS.iter().flat_map(|buffer| FILE_OFFSETS.map(|file| (*buffer, file))).collect();
-    bench.check(call, &places)?;
+    bench.check(&places)?;
     let mut seconds = vec![Vec::new(); places.len()];
     // The first round warms up.
     for round in 0..=rounds as usize {
         for step in 0..places.len() {
             // Each round begins with another place, so that a change of the machine affects all alike.
             let at = (step + round * 7) % places.len();
-            let taken = bench.time(call, places[at])?;
+            let taken = bench.time(places[at])?;
             if round > 0 {
                 seconds[at].push(taken);
             }
@@ -144,7 +144,7 @@ fn figures(bench: &mut Bench, place: &str, call: Call, rounds: u32) -> Result<Ve
     }
     let medians: Vec<f64> = seconds.into_iter().map(median).collect();
     let best = medians.iter().copied().fold(f64::INFINITY, f64::min);
-    let size = bench.size();
+    let (call, size) = (bench.call(), bench.size());
     let figure = |((buffer_offset, file_offset), seconds): (&(usize, usize), f64)| Figure {
         place: place.to_owned(),
         call,
@@ -182,9 +182,9 @@ mod tests {
     #[test]
     fn the_fastest_place_has_the_ratio_one_and_all_others_more() {
         let folder = tempfile::tempdir().unwrap();
-        let mut bench = Bench::create(folder.path(), 4096).unwrap();
         for call in [Call::Pread, Call::Pwrite] {
-            let figures = figures(&mut bench, "here", call, 3).unwrap();
+            let mut bench = Bench::create(folder.path(), call, 4096).unwrap();
+            let figures = figures(&mut bench, "here", 3).unwrap();
             assert_eq!(figures.len(), BUFFER_OFFSETS.len() * FILE_OFFSETS.len());
             let ratios = figures.iter().map(|one| one.ratio_to_best);
             assert_eq!(ratios.fold(f64::INFINITY, f64::min), 1.0);

@@ -38,8 +38,8 @@ use crate::{
     },
 };
 
-pub(crate) use pairs::{ONE_WAY_US, PAIRS};
 pub(crate) use play::TRANSFER;
+pub(crate) use table::latency_of;
 
 /// The name of the workload in records.
 pub(crate) const NAME: &str = "transfer";
@@ -85,7 +85,7 @@ pub(crate) struct TransferArgs {
     /// How long each pair sends
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds, conflicts_with = "messages")]
     seconds: f64,
-    /// Messages of each sender, instead of --seconds
+    /// Messages of each sender, instead of --seconds. Small ones are rounded up to whole operations of 1 MiB
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     messages: Option<u64>,
     /// The longest wait for a message, after which the run has failed

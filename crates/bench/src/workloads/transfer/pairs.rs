@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::play::{Direction, Plan};
+use super::play::{Direction, Plan, node_of};
 use crate::harness::{
     events::{Moment, Operation, ProcessLog},
     launcher::Phase,
@@ -35,10 +35,8 @@ pub(super) struct PairFigures {
 /// The further fields of the result of a phase.
 pub(super) fn fields(phase: &Phase, plan: &Plan, hosts: &[String]) -> Map<String, Value> {
     let processes = phase.logs.len() as u32;
-    let node = |process: u32| {
-        let number = process as usize * hosts.len() / processes.max(1) as usize;
-        hosts.get(number).cloned().unwrap_or_default()
-    };
+    let node =
+        |process: u32| hosts.get(node_of(process, processes, hosts.len())).cloned().unwrap_or_default();
     let half = processes / 2;
     let is_ping = plan.direction == Direction::PingPong;
     let pair = |(_, process, log): &(u32, u32, ProcessLog)| {

@@ -88,6 +88,11 @@ pub(super) fn partner(rank: Rank) -> (u32, bool) {
     (if is_first { rank.process + half } else { rank.process - half }, is_first)
 }
 
+/// The node of a process. Each node has as many, and the first ones are on the first.
+pub(super) fn node_of(process: u32, processes: u32, nodes: usize) -> usize {
+    process as usize * nodes / processes.max(1) as usize
+}
+
 /// Runs one process. `other` is the name of its partner.
 pub(super) fn play(
     plan: &Plan,

@@ -2,7 +2,12 @@
 
 use std::io::{self, Write};
 
-use super::{ONE_WAY_US, PAIRS, TRANSFER, case::direction_name, pairs::PairFigures, play::Direction};
+use super::{
+    TRANSFER,
+    case::direction_name,
+    pairs::{ONE_WAY_US, PAIRS, PairFigures},
+    play::Direction,
+};
 use crate::harness::{
     output::{overlap_mark, print_table, short, size_text, table},
     spread::{MIB, Spread, median_of},
@@ -73,6 +78,18 @@ fn label(case: &CaseRecord, name: &str) -> String {
     }
 }
 
+/// The cells that the row of a case begins with.
+fn labels(case: &CaseRecord, names: &[&str]) -> impl Iterator<Item = String> + use<> {
+    let labels: Vec<String> = names.iter().map(|name| label(case, name)).collect();
+    labels.into_iter()
+}
+
+/// The names of the labels, and of the figures behind them.
+fn header(names: &[&str], figures: &[&str]) -> Vec<String> {
+    let names = names.iter().map(|name| name.replace("processes_per_node", "per node"));
+    names.chain(figures.iter().map(|name| (*name).to_owned())).collect()
+}
+
 fn print_rows<const N: usize>(
     all: &[Measured<'_>],
     figures: &[&str; N],
@@ -83,13 +100,8 @@ fn print_rows<const N: usize>(
         return Ok(());
     }
     let names = label_names(all);
-    let rows = all.iter().map(|(case, results)| {
-        let labels: Vec<String> = names.iter().map(|name| label(case, name)).collect();
-        labels.into_iter().chain(cells(results))
-    });
-    let header = names.iter().map(|name| name.replace("processes_per_node", "per node"));
-    let header = header.chain(figures.iter().map(|name| (*name).to_owned()));
-    print_table(&table(header, rows, names.len()), out)
+    let rows = all.iter().map(|(case, results)| labels(case, &names).chain(cells(results)));
+    print_table(&table(header(&names, figures), rows, names.len()), out)
 }
 
 fn bandwidths(results: &[&ResultRecord]) -> [String; 5] {
@@ -139,15 +151,12 @@ fn print_pairs(
         for (at, pair) in repetitions.first().into_iter().flatten().enumerate() {
             let of_all = repetitions.iter().filter_map(|pairs| figure(pairs.get(at)?));
             let end = |process: u32, node: &str| format!("{process} on {node}");
-            let labels: Vec<String> = names.iter().map(|name| label(case, name)).collect();
             let ends = [end(pair.from, &pair.from_node), end(pair.to, &pair.to_node)];
-            rows.push(labels.into_iter().chain(ends).chain([short(median_of(of_all, |one| one))]));
+            rows.push(labels(case, &names).chain(ends).chain([short(median_of(of_all, |one| one))]));
         }
     }
     if rows.is_empty() {
         return Ok(());
     }
-    let header = names.iter().map(|name| name.replace("processes_per_node", "per node"));
-    let header = header.chain(["from", "to", unit].map(str::to_owned));
-    print_table(&table(header, rows, names.len() + 2), out)
+    print_table(&table(header(&names, &["from", "to", unit]), rows, names.len() + 2), out)
 }

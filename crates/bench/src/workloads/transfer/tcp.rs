@@ -13,7 +13,7 @@ use rustix::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::play::{Plan, Stage, Wire, partner, play};
+use super::play::{Plan, Stage, Wire, node_of, partner, play};
 use crate::{
     Error, Result,
     harness::{
@@ -51,28 +51,23 @@ impl Transfer {
     pub(super) fn task(&self) -> Result<Task> {
         Task::new(NAME, self)
     }
-
-    /// The node of a process.
-    fn node(&self, process: u32, processes: u32) -> usize {
-        process as usize * self.hosts.len() / processes.max(1) as usize
-    }
 }
 
-/// Whether an address is one of this machine that no other reaches.
-fn is_loopback(address: &str) -> bool {
-    address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+/// The address as one of this machine that no other reaches, if it is one.
+fn loopback(address: &str) -> Option<IpAddr> {
+    address.parse().ok().filter(IpAddr::is_loopback)
 }
 
 /// Runs one process.
 pub(crate) fn run(transfer: &Transfer, process: &mut Process) -> Result<()> {
     let rank = process.rank;
     let (other, is_first) = partner(rank);
-    let node = transfer.node(other, rank.processes);
+    let node = node_of(other, rank.processes, transfer.hosts.len());
     let (host, address) = (&transfer.hosts[node], &transfer.addresses[node]);
     let name = format!("process {other} on {host}");
     let listener = match is_first {
         true => None,
-        false => Some(Listener::open(!is_loopback(&transfer.addresses[rank.node as usize]))?),
+        false => Some(Listener::open(loopback(&transfer.addresses[rank.node as usize]))?),
     };
     let own = listener.as_ref().map_or(Ok(String::new()), |listener| listener.invitation())?;
     let told = process.tell(CONNECT, own)?;
@@ -104,11 +99,11 @@ struct Listener {
 }
 
 impl Listener {
-    /// Listens on a free port, of the loopback alone if no other machine is to reach it.
-    fn open(is_remote: bool) -> Result<Self> {
-        let bound = match is_remote {
-            true => TcpListener::bind("[::]:0").or_else(|_| TcpListener::bind("0.0.0.0:0")),
-            false => TcpListener::bind("127.0.0.1:0"),
+    /// Listens on a free port, of the loopback address alone if there is one: then no other machine reaches it.
+    fn open(loopback: Option<IpAddr>) -> Result<Self> {
+        let bound = match loopback {
+            Some(address) => TcpListener::bind((address, 0)),
+            None => TcpListener::bind("[::]:0").or_else(|_| TcpListener::bind("0.0.0.0:0")),
         };
         let listener = bound.map_err(Error::pipe("listen on a port of TCP"))?;
         listener.set_nonblocking(true).map_err(Error::pipe("listen on a port of TCP"))?;
@@ -220,7 +215,7 @@ impl Wire for Tcp {
     }
 }
 
-/// Moves bytes in both directions as far as each goes, so that neither waits for the other.
+/// Sends and receives at the same time. Neither direction waits for the other: each moves whatever the connection takes or has.
 fn exchange(stream: &TcpStream, bytes: &[u8], buffer: &mut [u8], timeout: Duration) -> io::Result<()> {
     let (mut sent, mut filled) = (0, 0);
     while sent < bytes.len() || filled < buffer.len() {
@@ -264,7 +259,7 @@ mod tests {
     const SOON: Duration = Duration::from_secs(20);
 
     fn connected() -> [Tcp; 2] {
-        let listener = Listener::open(false).unwrap();
+        let listener = Listener::open(loopback("127.0.0.1")).unwrap();
         let invitation = serde_json::from_str(&listener.invitation().unwrap()).unwrap();
         let first = connect(&invitation, "127.0.0.1", "process 1", SOON).unwrap();
         let second = listener.accept("process 0", SOON).unwrap();
@@ -290,8 +285,18 @@ mod tests {
     }
 
     #[test]
+    fn a_listener_waits_at_the_loopback_address_that_it_is_given() {
+        assert_eq!((loopback("localhost"), loopback("10.0.0.1")), (None, None));
+        let listener = Listener::open(loopback("127.0.0.2")).unwrap();
+        let invitation = serde_json::from_str(&listener.invitation().unwrap()).unwrap();
+        connect(&invitation, "127.0.0.2", "process 1", SOON).unwrap();
+        let elsewhere = connect(&invitation, "127.0.0.1", "process 1", SOON).map(drop).unwrap_err();
+        assert!(elsewhere.to_string().contains("connect to process 1 at 127.0.0.1"), "{elsewhere}");
+    }
+
+    #[test]
     fn a_stranger_on_the_port_is_ignored() {
-        let listener = Listener::open(false).unwrap();
+        let listener = Listener::open(loopback("127.0.0.1")).unwrap();
         let invitation: Invitation = serde_json::from_str(&listener.invitation().unwrap()).unwrap();
         let stranger = Invitation { port: invitation.port, token: [0; TOKEN] };
         let _stranger = connect(&stranger, "127.0.0.1", "process 1", SOON).unwrap();
@@ -302,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_partner_that_is_silent_or_gone_is_named() {
-        let listener = Listener::open(false).unwrap();
+        let listener = Listener::open(loopback("127.0.0.1")).unwrap();
         let none = listener.accept("process 0 on a", Duration::from_millis(5)).map(drop);
         let text = none.unwrap_err().to_string();
         assert!(text.contains("wait 0.005 s for the connection of process 0 on a"), "{text}");

@@ -221,7 +221,7 @@ fn count(bytes: &[u8]) -> Result<c_int> {
 
 fn failed(function: &str, code: c_int, text: Option<&[u8]>) -> Error {
     let text = text.map_or_else(|| "no reason given".into(), String::from_utf8_lossy);
-    Error::invalid(format!("{function} failed with code {code}: {text}"), "success")
+    Error::pipe(format!("call {function}"))(std::io::Error::other(format!("code {code}: {text}")))
 }
 
 /// Loads an MPI library: the given one, or the first that the loader finds. Returns it with its version.
@@ -271,6 +271,13 @@ pub(super) fn start(library: &'static Library, version: &str) -> Result<Box<dyn 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_call_that_fails_names_the_function_and_the_reason() {
+        let error = failed("MPI_Send", 5, Some(b"no route"));
+        assert_eq!(error.to_string(), "call MPI_Send: code 5: no route");
+        assert!(matches!(error, Error::Io { .. }), "it is no usage");
+    }
 
     #[test]
     fn a_library_that_is_no_mpi_is_refused_with_a_remedy() {

@@ -2,19 +2,19 @@
 
 use std::{
     collections::VecDeque,
-    io::{BufRead, BufReader, Read},
+    io::{BufRead, BufReader, ErrorKind, Read, Write},
     path::PathBuf,
     process::{Child, Command, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use clap::Args;
 
 use super::{
     super::play::Plan,
-    report::{FromRanks, Home, PhaseLog, Report},
+    report::{DRIVER, END_MAX, FromRanks, Home, PhaseLog, Report, START_MAX},
 };
 use crate::{
     Error, Result,
@@ -23,16 +23,17 @@ use crate::{
 
 /// The subcommand of a rank.
 const RANK: &str = "transfer-rank";
-/// How long a launcher may take to start all ranks: some wait for a free node.
-const START_MAX: Duration = Duration::from_secs(120);
+/// How long the launcher may be there after the ranks are done or the first has failed. Ranks end by themselves sooner.
+const LAUNCHER_END_MAX: Duration = Duration::from_secs(2 * END_MAX.as_secs());
 /// The last lines of a launcher, which say why it failed.
 const LINES_MAX: usize = 12;
 
 /// How ranks are started.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct MpiArgs {
-    /// The program that starts MPI ranks, or a command line in which {ranks}, {nodes}, {per_node} and {hosts} stand for their
-    /// numbers and for the hosts with commas [default: srun with --launcher srun, otherwise mpirun]
+    /// The program that starts MPI ranks, with its options, or a whole command line in which {ranks}, {nodes} and {per_node} stand
+    /// for numbers, {hosts} for the hosts as in "a,b", and {slots} for the hosts with their ranks as in "a:4,b:4"
+    /// [default: srun with --launcher srun, otherwise mpirun]
     #[arg(long, value_name = "COMMAND")]
     pub(crate) mpi_launcher: Option<String>,
     /// The MPI library [default: the one that the loader finds, of the launcher's kind]
@@ -88,6 +89,8 @@ pub(crate) struct Ran {
     pub(crate) outcome: RunOutcome,
     /// The version of the MPI library.
     pub(crate) library: String,
+    /// Whether another launcher or library is the remedy of the problems.
+    is_usage: bool,
 }
 
 impl Launch {
@@ -95,12 +98,7 @@ impl Launch {
     pub(crate) fn find(args: &MpiArgs, launcher: &str, hosts: &[String]) -> Result<Self> {
         let given = args.mpi_launcher.as_deref();
         let program = given.unwrap_or(if launcher == "srun" { "srun" } else { "mpirun" });
-        let template = match program {
-            line if line.contains('{') => line.to_owned(),
-            "srun" => "srun --nodes={nodes} --ntasks={ranks} --ntasks-per-node={per_node} --overlap --nodelist={hosts}"
-                .to_owned(),
-            program => mpirun(program, &version_of(program)?, !hosts.is_empty()),
-        };
+        let template = template(program, !hosts.is_empty(), version_of)?;
         Ok(Self { template, library: args.mpi_library.clone() })
     }
 
@@ -128,9 +126,7 @@ impl Launch {
 
     fn command(&self, plan: &Plan, ranks: Ranks<'_>) -> Result<Command> {
         let words = self.words(ranks);
-        let Some((first, rest)) = words.split_first() else {
-            return Err(Error::invalid("an empty --mpi-launcher", "a program such as mpirun"));
-        };
+        let Some((first, rest)) = words.split_first() else { return Err(no_launcher()) };
         let mut command = Command::new(first);
         command.args(rest).arg(this_program()?.get_program()).args([COMMAND, RANK]);
         command.args(plan_words(plan));
@@ -147,7 +143,12 @@ impl Launch {
         let name = command.get_program().to_owned();
         // Its input ends with this process, by which rank 0 knows that the driver is gone.
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = piped.spawn().map_err(Error::io("start", name.as_ref()))?;
+        let mut child = piped.spawn().map_err(|error| match error.kind() {
+            ErrorKind::NotFound => cannot_start(&name.to_string_lossy(), &error),
+            _ => Error::io("start", name.as_ref())(error),
+        })?;
+        // A launcher that reads no input and has ended says why on its output.
+        let _ = child.stdin.as_mut().map(|input| writeln!(input, "{DRIVER}"));
         let (sender, lines) = channel();
         for stream in [
             child.stdout.take().map(|stream| Box::new(stream) as Box<dyn Read + Send>),
@@ -162,8 +163,7 @@ impl Launch {
             thread::Builder::new().spawn(forward).map_err(Error::pipe("start a thread"))?;
         }
         drop(sender);
-        let heard = Heard::from(&lines);
-        heard.finish(&mut child)
+        Heard::from(&lines, START_MAX, LAUNCHER_END_MAX).finish(&mut child)
     }
 }
 
@@ -180,6 +180,27 @@ fn plan_words(plan: &Plan) -> Vec<String> {
     words
 }
 
+/// The command line of a launcher: the given one if it has places, or the launcher with its options and with places for its kind.
+fn template(given: &str, has_hosts: bool, version_of: impl Fn(&str) -> Result<String>) -> Result<String> {
+    let Some(program) = given.split_whitespace().next() else { return Err(no_launcher()) };
+    let is_srun = program.rsplit('/').next() == Some("srun");
+    let srun = "--nodes={nodes} --ntasks={ranks} --ntasks-per-node={per_node} --overlap --nodelist={hosts}";
+    Ok(match given.contains('{') {
+        true => given.to_owned(),
+        false if is_srun => format!("{given} {srun}"),
+        false => mpirun(given, &version_of(program)?, has_hosts),
+    })
+}
+
+fn no_launcher() -> Error {
+    Error::invalid("an empty --mpi-launcher", "a program such as mpirun")
+}
+
+fn cannot_start(program: &str, error: &std::io::Error) -> Error {
+    let remedy = "an MPI launcher on the path, or --mpi-launcher (Debian: openmpi-bin or mpich)";
+    Error::invalid(format!("{program} cannot be started: {error}"), remedy)
+}
+
 /// The command line of an `mpirun`, which differs between implementations.
 fn mpirun(program: &str, version: &str, has_hosts: bool) -> String {
     let is_open_mpi = ["Open MPI", "OpenRTE", "PRTE"].iter().any(|name| version.contains(name));
@@ -192,10 +213,7 @@ fn mpirun(program: &str, version: &str, has_hosts: bool) -> String {
 
 fn version_of(program: &str) -> Result<String> {
     let found = Command::new(program).arg("--version").stdin(Stdio::null()).output();
-    let found = found.map_err(|error| {
-        let remedy = "an MPI launcher on the path, or --mpi-launcher (Debian: openmpi-bin or mpich)";
-        Error::invalid(format!("{program} cannot be started: {error}"), remedy)
-    })?;
+    let found = found.map_err(|error| cannot_start(program, &error))?;
     Ok(String::from_utf8_lossy(&found.stdout).into_owned())
 }
 
@@ -208,28 +226,35 @@ struct Heard {
     failures: Vec<String>,
     /// The last other lines.
     rest: VecDeque<String>,
-    is_silent: bool,
+    /// Whether another launcher or library is the remedy of a failure.
+    is_usage: bool,
+    /// When the ranks were done, or the first had failed.
+    ended: Option<Instant>,
+    /// Why the launcher is killed, if it is.
+    given_up: Option<String>,
 }
 
 impl Heard {
-    /// Listens until the launcher ends. One that does not start all ranks in time is given up.
-    fn from(lines: &Receiver<String>) -> Self {
+    /// Listens until the launcher ends. One that does not start all ranks in time is given up, and so is one that does not end
+    /// after its ranks.
+    fn from(lines: &Receiver<String>, start_max: Duration, end_max: Duration) -> Self {
         let mut heard = Self::default();
         loop {
-            let line = match heard.has_begun() {
+            let line = match (heard.ended, heard.has_begun()) {
+                (Some(ended), _) => lines.recv_timeout(end_max.saturating_sub(ended.elapsed())),
                 // From here on each rank ends itself when nothing moves.
-                true => lines.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                false => lines.recv_timeout(START_MAX),
+                (None, true) => lines.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                (None, false) => lines.recv_timeout(start_max),
             };
             match line {
-                Ok(line) => match serde_json::from_str(&line) {
-                    Ok(FromRanks::Begun(homes)) => heard.homes = homes,
-                    Ok(FromRanks::Done(report)) => heard.report = Some(report),
-                    Ok(FromRanks::Failed { rank, host, how }) => heard.add_failure(rank, &host, &how),
-                    Err(_) => heard.add_rest(line.trim()),
-                },
+                Ok(line) => heard.add(&line),
                 Err(RecvTimeoutError::Timeout) => {
-                    heard.is_silent = true;
+                    heard.given_up = Some(match heard.ended {
+                        None => format!("has not started all ranks within {} s", start_max.as_secs_f64()),
+                        Some(_) => {
+                            format!("has not ended within {} s after its ranks", end_max.as_secs_f64())
+                        }
+                    });
                     return heard;
                 }
                 Err(RecvTimeoutError::Disconnected) => return heard,
@@ -237,8 +262,24 @@ impl Heard {
         }
     }
 
+    fn add(&mut self, line: &str) {
+        match serde_json::from_str(line) {
+            Ok(FromRanks::Begun(homes)) => self.homes = homes,
+            Ok(FromRanks::Done(report)) => {
+                self.report = Some(report);
+                self.ended.get_or_insert_with(Instant::now);
+            }
+            Ok(FromRanks::Failed { rank, host, how, is_usage }) => {
+                self.add_failure(rank, &host, &how);
+                self.is_usage |= is_usage;
+                self.ended.get_or_insert_with(Instant::now);
+            }
+            Err(_) => self.add_rest(line.trim()),
+        }
+    }
+
     fn has_begun(&self) -> bool {
-        !self.homes.is_empty() || !self.failures.is_empty()
+        !self.homes.is_empty()
     }
 
     fn add_failure(&mut self, rank: Option<u32>, host: &str, how: &str) {
@@ -259,14 +300,13 @@ impl Heard {
     }
 
     fn finish(self, child: &mut Child) -> Result<Ran> {
-        if self.is_silent {
+        if self.given_up.is_some() {
             let _ = child.kill();
         }
         let status = child.wait().map_err(Error::pipe("wait for the MPI launcher"))?;
         let mut problems = self.failures;
-        if self.is_silent {
-            problems
-                .push(format!("the MPI launcher has not started all ranks within {} s", START_MAX.as_secs()));
+        if let Some(how) = self.given_up {
+            problems.push(format!("the MPI launcher {how}"));
         } else if problems.is_empty() && (!status.success() || self.report.is_none()) {
             let said = self.rest.iter().map(String::as_str).collect::<Vec<_>>().join(" / ");
             let pair = pair_of(&said, &self.homes);
@@ -280,7 +320,7 @@ impl Heard {
             library = report.library;
         }
         outcome.problems = problems;
-        Ok(Ran { outcome, library })
+        Ok(Ran { outcome, library, is_usage: self.is_usage })
     }
 }
 
@@ -327,14 +367,15 @@ fn phases(hosts: &[String], logs: Vec<Vec<PhaseLog>>) -> Vec<Phase> {
 
 /// Starts the ranks once with one small message, and returns the version of their library.
 pub(crate) fn probe(launch: &Launch, plan: &Plan, ranks: Ranks<'_>) -> Result<String> {
-    let Ran { outcome, library } = launch.run(plan, ranks)?;
-    match outcome.problems.is_empty() {
-        true => Ok(library),
-        false => {
-            let what = format!("MPI ranks cannot be started: {}", outcome.problems.join("; "));
-            Err(Error::invalid(what, "a launcher and a library of one MPI, or --transport tcp"))
-        }
+    let Ran { outcome, library, is_usage } = launch.run(plan, ranks)?;
+    if outcome.problems.is_empty() {
+        return Ok(library);
     }
+    let what = format!("MPI ranks cannot be started: {}", outcome.problems.join("; "));
+    Err(match is_usage {
+        true => Error::invalid(what, "a launcher and a library of one MPI, or --transport tcp"),
+        false => Error::Incomplete { problems: vec![what] },
+    })
 }
 
 #[cfg(test)]
@@ -354,6 +395,50 @@ mod tests {
         let hydra = mpirun("mpirun.mpich", "HYDRA build details:", true);
         assert_eq!(words(&hydra, "A=1 B=2"), "mpirun.mpich -n 4 -ppn 2 -hosts a,b env A=1 B=2");
         assert_eq!(words("run {nodes} {hosts}", ""), "run 2 a,b");
+    }
+
+    #[test]
+    fn a_launcher_with_options_keeps_them_and_gets_its_places() {
+        let of = |given: &str| {
+            let version = |program: &str| match program {
+                "mpirun" => Ok("mpirun (Open MPI) 4.1.4".to_owned()),
+                other => panic!("the version of {other}"),
+            };
+            template(given, true, version)
+        };
+        assert_eq!(
+            words(&of("mpirun --oversubscribe").unwrap(), ""),
+            "mpirun --oversubscribe -n 4 --host a:2,b:2"
+        );
+        assert!(
+            of("/usr/bin/srun --mpi=pmix").unwrap().starts_with("/usr/bin/srun --mpi=pmix --nodes={nodes}")
+        );
+        assert_eq!(words(&of("run {ranks} {slots}").unwrap(), ""), "run 4 a:2,b:2");
+        assert!(of(" ").unwrap_err().to_string().contains("an empty --mpi-launcher"));
+    }
+
+    #[test]
+    fn a_launcher_that_does_not_end_after_its_ranks_is_given_up() {
+        let long = Duration::from_secs(600);
+        let failed = FromRanks::Failed {
+            rank: Some(1),
+            host: "a".to_owned(),
+            how: "lost".to_owned(),
+            is_usage: false,
+        };
+        let report =
+            Report { library: String::new(), hosts: Vec::new(), clock_uncertainty_s: None, logs: Vec::new() };
+        for last in [failed, FromRanks::Done(report)] {
+            let (sender, lines) = channel();
+            for message in [FromRanks::Begun(vec![Home::default()]), last] {
+                sender.send(crate::harness::output::json(&message).unwrap()).unwrap();
+            }
+            let heard = Heard::from(&lines, long, Duration::from_millis(5));
+            assert_eq!(heard.given_up.unwrap(), "has not ended within 0.005 s after its ranks");
+        }
+        let (_sender, lines) = channel();
+        let heard = Heard::from(&lines, Duration::from_millis(5), long);
+        assert_eq!(heard.given_up.unwrap(), "has not started all ranks within 0.005 s");
     }
 
     #[test]

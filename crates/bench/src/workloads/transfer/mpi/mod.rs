@@ -4,7 +4,7 @@
 //! A rank is this program again, `bench transfer-rank`. Rank 0 collects what all have recorded and writes it to its standard
 //! output as one line; launchers may mix the lines of several ranks.
 //!
-//! What must stay true: a rank that makes no progress for the timeout ends itself, and with it the launcher ends all others.
+//! What must stay true: a rank whose partner is silent for the timeout ends itself, and with it the launcher ends all others.
 
 mod api;
 mod launch;

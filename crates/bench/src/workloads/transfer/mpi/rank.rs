@@ -2,9 +2,10 @@
 
 use std::{
     env,
-    io::{Read, stdin},
+    io::{BufRead, stdin},
     path::PathBuf,
     thread,
+    time::Duration,
 };
 
 use clap::Args;
@@ -12,8 +13,8 @@ use clap::Args;
 use super::{
     super::play::{Plan, Stage, Wire, partner, play},
     api::{self, World},
-    report::{FromRanks, Home, PhaseLog, Report},
-    watch::{Watch, host, say},
+    report::{DRIVER, END_MAX, FromRanks, Home, PhaseLog, Report, START_MAX},
+    watch::{Limit, Watch, end_process, host, say},
 };
 use crate::{
     Error, Result,
@@ -32,6 +33,7 @@ const ANY: &str = "libmpi.so";
 const PIECE: usize = 1 << 26;
 /// Samples of the clock of another rank.
 const CLOCK_SAMPLES: usize = 5;
+
 /// Options of a rank, which the driver gives it.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RankArgs {
@@ -49,12 +51,17 @@ pub(crate) struct RankArgs {
 
 /// Runs a rank, and says how it failed if it did.
 pub(crate) fn run(args: &RankArgs) -> Result<()> {
-    let watch = Watch::start(args.plan.timeout());
+    let watch = Watch::start(of_mpi(START_MAX, "the start of MPI"));
     let outcome = start(args, &watch);
     if let Err(error) = &outcome {
-        watch.say_failed(&error.to_string());
+        watch.say_failed(&error.to_string(), matches!(error, Error::Invalid { .. }));
     }
     outcome
+}
+
+/// The limit of a wait for MPI or for all ranks.
+fn of_mpi(most: Duration, waits_for: &str) -> Limit {
+    Limit { most, option: None, waits_for: waits_for.to_owned() }
 }
 
 fn start(args: &RankArgs, watch: &Watch) -> Result<()> {
@@ -64,7 +71,7 @@ fn start(args: &RankArgs, watch: &Watch) -> Result<()> {
     watch.set_rank(rank);
     check_size(size, args.ranks, &version)?;
     if rank == 0 {
-        end_with_driver();
+        thread::spawn(end_with_driver);
     }
     let ranks = Ranks { world: &*world, rank, size, watch };
     let homes = ranks.homes()?;
@@ -77,14 +84,21 @@ fn start(args: &RankArgs, watch: &Watch) -> Result<()> {
     }
     let (other, _) = partner(place);
     let name = format!("process {other} on {}", hosts[other as usize]);
-    watch.set_waits_for(&name);
-    let mut stage = Phases { ranks: &ranks, clock, began: clock.now(), logs: Vec::new() };
+    let limit = Limit { most: args.plan.timeout(), option: Some("--timeout"), waits_for: name.clone() };
+    let mut stage = Phases { ranks: &ranks, limit, clock, began: clock.now(), logs: Vec::new() };
     let mut wire = ToPartner { ranks: &ranks, other };
     play(&args.plan, place, &name, &mut stage, &mut wire)?;
-    watch.set_waits_for("the other ranks");
+    // Other pairs may still transfer, and rank 0 gathers what all have recorded.
+    world.barrier()?;
+    if rank == 0 {
+        watch.limit(of_mpi(END_MAX, "the logs of the other ranks"));
+    }
     ranks.report(stage.logs, hosts, version, &shifts)?;
+    world.barrier()?;
+    watch.limit(of_mpi(END_MAX, "the end of MPI"));
+    world.finalize()?;
     watch.end();
-    world.finalize()
+    Ok(())
 }
 
 fn library_names() -> Vec<&'static str> {
@@ -139,11 +153,19 @@ fn check_places(hosts: &[String], nodes: u32) -> Result<()> {
 
 /// Ends this process when the driver is gone: its end of the pipe is closed then.
 fn end_with_driver() {
-    thread::spawn(|| {
-        let mut input = stdin().lock();
-        while matches!(input.read(&mut [0; 64]), Ok(1..)) {}
-        std::process::exit(1);
-    });
+    if has_lost_driver(&mut stdin().lock()) {
+        end_process();
+    }
+}
+
+/// Reads to the end of the input. It is the driver's only where it begins with the driver's line: some launchers hand on no input.
+fn has_lost_driver(input: &mut impl BufRead) -> bool {
+    let mut line = String::new();
+    let is_driver = input.read_line(&mut line).is_ok() && line.trim_end() == DRIVER;
+    while is_driver && input.read_line(&mut line).is_ok_and(|length| length > 0) {
+        line.clear();
+    }
+    is_driver
 }
 
 /// All ranks, as one of them sees them.
@@ -257,13 +279,14 @@ impl Ranks<'_> {
 }
 
 fn parse<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T> {
-    serde_json::from_slice(bytes)
-        .map_err(|error| Error::invalid(format!("a message of a rank ({error})"), "one of this program"))
+    serde_json::from_slice(bytes).map_err(|error| Error::pipe("read a message of a rank")(error.into()))
 }
 
 /// Phases between barriers of MPI.
 struct Phases<'r> {
     ranks: &'r Ranks<'r>,
+    /// How long the partner may be silent within a phase.
+    limit: Limit,
     clock: Clock,
     began: i64,
     logs: Vec<PhaseLog>,
@@ -271,11 +294,14 @@ struct Phases<'r> {
 
 impl Stage for Phases<'_> {
     fn phase(&mut self, name: &str, work: &mut dyn FnMut(&mut Recorder) -> Result<()>) -> Result<()> {
-        self.ranks.watch.step();
+        let watch = self.ranks.watch;
+        watch.pause();
         self.ranks.world.barrier()?;
         let released = self.clock.now();
+        watch.limit(self.limit.clone());
         let mut recorder = Recorder::new(self.clock, 0);
         work(&mut recorder)?;
+        watch.pause();
         let log = ProcessLog {
             execution_start: self.began,
             execution_end: self.clock.now(),
@@ -328,6 +354,14 @@ mod tests {
         assert!(error("a b a b", 2).contains("ranks 0 and 2 are partners and both on a"));
         assert!(error("a a a a", 2).contains("ranks on 1 of 2 nodes; expected a launcher"));
         assert_eq!(place(3, &hosts("a a b b")), Rank { process: 3, processes: 4, node: 1, nodes: 2 });
+    }
+
+    #[test]
+    fn an_end_of_input_means_a_lost_driver_only_after_its_line() {
+        assert!(has_lost_driver(&mut format!("{DRIVER}\n").as_bytes()));
+        for other in ["", "\n", "another line\n"] {
+            assert!(!has_lost_driver(&mut other.as_bytes()), "{other:?}");
+        }
     }
 
     #[test]

@@ -1,8 +1,17 @@
-//! What ranks say to the driver.
+//! What ranks and driver say to each other, and how long they wait.
+
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::harness::events::ProcessLog;
+
+/// The line that the driver writes to rank 0 at the start. The input ends with the driver.
+pub(super) const DRIVER: &str = "driver";
+/// How long a launcher may take to start all ranks: some wait for a free node.
+pub(super) const START_MAX: Duration = Duration::from_secs(120);
+/// How long ranks may take to hand over what they have recorded, or to end MPI.
+pub(super) const END_MAX: Duration = Duration::from_secs(60);
 
 /// What ranks say to the driver, a line of JSON each.
 #[derive(Debug, Serialize, Deserialize)]
@@ -12,8 +21,8 @@ pub(super) enum FromRanks {
     Begun(Vec<Home>),
     /// What all ranks have recorded.
     Done(Report),
-    /// A rank has failed: its number and host, and the reason.
-    Failed { rank: Option<u32>, host: String, how: String },
+    /// A rank has failed: its number and host, the reason, and whether another launcher or library is the remedy.
+    Failed { rank: Option<u32>, host: String, how: String, is_usage: bool },
 }
 
 /// A rank as its host knows it.
