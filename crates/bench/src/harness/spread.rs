@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a MiB, the unit of bandwidths.
+/// Bytes of a MiB and of a GiB, the units of bandwidths.
 pub(crate) const MIB: f64 = (1 << 20) as f64;
+pub(crate) const GIB: f64 = 1024.0 * MIB;
 
 /// The distribution of figures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]

@@ -61,7 +61,7 @@ impl Point {
         (self.write.0 * self.read.0).sqrt()
     }
 
-    pub(super) fn json(&self, curve: Curve, bytes: f64, site: &Site) -> Value {
+    pub(super) fn json(&self, curve: Curve, bytes: f64, site: &Site, is_knee: bool) -> Value {
         json!({
             "site": site.name,
             "field_bytes": bytes,
@@ -72,6 +72,7 @@ impl Point {
             "write_limit": self.write.1.name(site.engine),
             "read_bytes_per_s": self.read.0,
             "read_limit": self.read.1.name(site.engine),
+            "is_knee": is_knee,
         })
     }
 }
@@ -123,8 +124,12 @@ fn whole_number(number: f64) -> Result<NonZeroU32> {
     found.ok_or_else(|| Error::invalid(format!("--at {number}"), "a whole number above zero"))
 }
 
-/// The first point that is as good as the best, by the geometric mean of writing and reading.
-pub(super) fn knee(points: &[Point]) -> Option<&Point> {
+/// The first point that is as good as the best, by the geometric mean of writing and reading. Servers have none: their
+/// bandwidth grows without end.
+pub(super) fn knee(curve: Curve, points: &[Point]) -> Option<&Point> {
+    if curve == Curve::Servers {
+        return None;
+    }
     let best = points.iter().map(Point::rate).fold(0.0, f64::max);
     points.iter().find(|point| point.rate() >= AS_GOOD * best)
 }
@@ -146,8 +151,8 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_processes_and_servers_of_a_laptop_are_refused() {
-        let site = examples::site("laptop").unwrap();
+    fn parts_of_processes_and_a_curve_by_servers_without_servers_are_refused() {
+        let site = examples::site("two-cpus").unwrap();
         let half = points(&site, Curve::Processes, &[1.5], 1e6).unwrap_err().to_string();
         assert!(half.contains("--at 1.5; expected a whole number"), "{half}");
         let servers = points(&site, Curve::Servers, &[1.0], 1e6).unwrap_err().to_string();

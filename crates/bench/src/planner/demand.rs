@@ -7,8 +7,7 @@ use super::{
     site::{Asked, Cost, EngineKind, Redundancy, Site},
     units::Rate,
 };
-
-const MIB: f64 = (1 << 20) as f64;
+use crate::harness::spread::MIB;
 
 /// What happens to a field: how often it is written and read.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -99,16 +98,28 @@ struct Amplified {
     client_send: f64,
     server_receive: f64,
     server_send: f64,
+    /// What services write, and what they write to devices.
+    served: f64,
     stored: f64,
+    /// What a server collects from others to answer a read.
+    gathered: f64,
 }
 
 /// Copies are forwarded by the first server that gets the bytes. Parity is computed by the first server on RADOS, by the client
-/// on DAOS, and below the file system with the posix engine, where copies are made, too.
+/// on DAOS, and below the file system with the posix engine, where copies are made, too. On RADOS the first server also answers
+/// reads: it has one piece and collects the others.
 fn amplified(engine: EngineKind, redundancy: &Redundancy) -> Amplified {
     let stored = redundancy.stored();
-    let plain = Amplified { client_send: 1.0, server_receive: 1.0, server_send: 0.0, stored };
+    let plain = Amplified {
+        client_send: 1.0,
+        server_receive: 1.0,
+        server_send: 0.0,
+        served: stored,
+        stored,
+        gathered: 0.0,
+    };
     match (engine, redundancy) {
-        (EngineKind::Posix, _) => plain,
+        (EngineKind::Posix, _) => Amplified { served: 1.0, ..plain },
         (EngineKind::Daos, Redundancy::Parity { .. }) => {
             Amplified { client_send: stored, server_receive: stored, ..plain }
         }
@@ -116,8 +127,14 @@ fn amplified(engine: EngineKind, redundancy: &Redundancy) -> Amplified {
             Amplified { server_receive: stored, server_send: stored - 1.0, ..plain }
         }
         (EngineKind::Rados, Redundancy::Parity { data, .. }) => {
-            let forwarded = stored - 1.0 / f64::from(data.get());
-            Amplified { server_receive: 1.0 + forwarded, server_send: forwarded, ..plain }
+            let piece = 1.0 / f64::from(data.get());
+            let forwarded = stored - piece;
+            Amplified {
+                server_receive: 1.0 + forwarded,
+                server_send: forwarded,
+                gathered: 1.0 - piece,
+                ..plain
+            }
         }
     }
 }
@@ -148,15 +165,17 @@ pub(super) fn demands(site: &Site, field: Use) -> Demands {
     if let Some(servers) = &site.servers {
         add(Kind::ClientSend, nodes, at(clients.send, written * more.client_send));
         add(Kind::ClientReceive, nodes, at(clients.receive, read));
-        add(Kind::ServerReceive, storing_nodes, written * more.server_receive / servers.receive.0);
-        add(Kind::ServerSend, storing_nodes, (written * more.server_send + read) / servers.send.0);
+        let received = written * more.server_receive + read * more.gathered;
+        let sent = written * more.server_send + read * (1.0 + more.gathered);
+        add(Kind::ServerReceive, storing_nodes, received / servers.receive.0);
+        add(Kind::ServerSend, storing_nodes, sent / servers.send.0);
         alone += asked(|asked| asked.round_trips) * servers.round_trip.seconds();
     }
     if let Some(services) = &site.services {
         let left = if written > 0.0 && read > 0.0 { services.mixed } else { 1.0 };
         let of_metadata = if site.metadata.is_none() { asked(|asked| asked.metadata) } else { 0.0 };
         let operations = (asked(|asked| asked.operations) + of_metadata) * services.operation.seconds();
-        let bytes = written * more.stored / services.write.0 + read / services.read.0;
+        let bytes = written * more.served / services.write.0 + read / services.read.0;
         add(Kind::Services, storing_nodes * f64::from(services.per_node.get()), bytes / left + operations);
     }
     if let Some(devices) = &site.devices {
@@ -184,10 +203,39 @@ mod tests {
     use std::num::NonZeroU32;
 
     use super::*;
+    use crate::planner::examples;
 
-    fn parts(engine: EngineKind, redundancy: &Redundancy) -> [f64; 4] {
+    fn busy(site: &Site, field: Use, kind: Kind) -> f64 {
+        let found = demands(site, field).resources.into_iter().find(|resource| resource.kind == kind);
+        found.map_or(0.0, |resource| resource.busy)
+    }
+
+    #[test]
+    fn parity_below_the_file_system_keeps_devices_busy_but_not_storage_targets() {
+        let site = examples::site("lustre").unwrap();
+        let mut plain = site.clone();
+        plain.redundancy = Redundancy::default();
+        let of = |site, kind| busy(site, Use::written(1e6), kind);
+        assert_eq!(of(&site, Kind::Services), of(&plain, Kind::Services));
+        assert!((of(&site, Kind::Devices) / of(&plain, Kind::Devices) - 1.25).abs() < 1e-9, "8 and 2 pieces");
+    }
+
+    #[test]
+    fn a_read_from_rados_collects_the_pieces_of_other_servers() {
+        let plain = examples::site("ceph").unwrap();
+        let mut site = plain.clone();
+        site.redundancy =
+            Redundancy::Parity { data: NonZeroU32::new(4).unwrap(), parity: NonZeroU32::new(2).unwrap() };
+        let of = |site, kind| busy(site, Use::read(1e6), kind);
+        assert!((of(&site, Kind::ServerSend) / of(&plain, Kind::ServerSend) - 1.75).abs() < 1e-9);
+        assert_eq!(of(&plain, Kind::ServerReceive), 0.0);
+        let received = of(&site, Kind::ServerReceive) * site.servers.unwrap().receive.0;
+        assert!((received / 0.75e6 - 1.0).abs() < 1e-9, "{received}");
+    }
+
+    fn parts(engine: EngineKind, redundancy: &Redundancy) -> [f64; 6] {
         let more = amplified(engine, redundancy);
-        [more.client_send, more.server_receive, more.server_send, more.stored]
+        [more.client_send, more.server_receive, more.server_send, more.served, more.stored, more.gathered]
     }
 
     #[test]
@@ -195,12 +243,17 @@ mod tests {
         let three = Redundancy::Copies { copies: NonZeroU32::new(3).unwrap() };
         let parity =
             Redundancy::Parity { data: NonZeroU32::new(4).unwrap(), parity: NonZeroU32::new(2).unwrap() };
-        assert_eq!(parts(EngineKind::Rados, &three), [1.0, 3.0, 2.0, 3.0]);
-        assert_eq!(parts(EngineKind::Daos, &three), [1.0, 3.0, 2.0, 3.0]);
-        assert_eq!(parts(EngineKind::Posix, &three), [1.0, 1.0, 0.0, 3.0], "below the file system");
-        assert_eq!(parts(EngineKind::Daos, &parity), [1.5, 1.5, 0.0, 1.5]);
-        // The first server keeps one piece of four and sends five.
-        assert_eq!(parts(EngineKind::Rados, &parity), [1.0, 2.25, 1.25, 1.5]);
-        assert_eq!(parts(EngineKind::Daos, &Redundancy::default()), [1.0, 1.0, 0.0, 1.0]);
+        assert_eq!(parts(EngineKind::Rados, &three), [1.0, 3.0, 2.0, 3.0, 3.0, 0.0]);
+        assert_eq!(parts(EngineKind::Daos, &three), [1.0, 3.0, 2.0, 3.0, 3.0, 0.0]);
+        assert_eq!(parts(EngineKind::Posix, &three), [1.0, 1.0, 0.0, 1.0, 3.0, 0.0], "below the file system");
+        assert_eq!(parts(EngineKind::Daos, &parity), [1.5, 1.5, 0.0, 1.5, 1.5, 0.0]);
+        assert_eq!(
+            parts(EngineKind::Posix, &parity),
+            [1.0, 1.0, 0.0, 1.0, 1.5, 0.0],
+            "below the file system"
+        );
+        // The first server keeps one piece of four and sends five; for a read it collects three.
+        assert_eq!(parts(EngineKind::Rados, &parity), [1.0, 2.25, 1.25, 1.5, 1.5, 0.75]);
+        assert_eq!(parts(EngineKind::Daos, &Redundancy::default()), [1.0, 1.0, 0.0, 1.0, 1.0, 0.0]);
     }
 }

@@ -4,7 +4,7 @@ use super::site::Site;
 use crate::{Error, Result};
 
 /// Their names, as `--example` takes them.
-pub(crate) const NAMES: [&str; 4] = ["nextgenio-daos", "lustre", "ceph", "laptop"];
+pub(crate) const NAMES: [&str; 4] = ["nextgenio-daos", "lustre", "ceph", "two-cpus"];
 
 /// The YAML of an example.
 ///
@@ -15,7 +15,7 @@ pub(super) fn text(name: &str) -> Result<&'static str> {
         "nextgenio-daos" => Ok(include_str!("examples/nextgenio-daos.yaml")),
         "lustre" => Ok(include_str!("examples/lustre.yaml")),
         "ceph" => Ok(include_str!("examples/ceph.yaml")),
-        "laptop" => Ok(include_str!("examples/laptop.yaml")),
+        "two-cpus" => Ok(include_str!("examples/two-cpus.yaml")),
         other => {
             Err(Error::invalid(format!("the example {other:?}"), format!("one of {}", NAMES.join(", "))))
         }

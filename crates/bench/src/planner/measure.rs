@@ -14,7 +14,7 @@ use crate::{
         folders::{self, create_folders, prepare_memory, scratch},
         launcher::{Launcher, this_program},
         machine::Machine,
-        spread::median_of,
+        spread::{MIB, median_of},
         usage::Total,
     },
     workloads::{
@@ -24,10 +24,9 @@ use crate::{
     },
 };
 
-const MIB: usize = 1 << 20;
 /// Fields of these sizes separate what a field costs from what its bytes do. With steps of 100 fields.
 const SMALL: (usize, u64) = (4096, 100);
-const LARGE: (usize, u64) = (MIB, 4);
+const LARGE: (usize, u64) = (MIB as usize, 4);
 
 /// Measures in a temporary folder of `parent`.
 pub(super) fn measure(parent: &Path, repetitions: u32, progress: &mut impl Write) -> Result<Site> {
@@ -118,7 +117,7 @@ fn waited(total: &Total) -> f64 {
 
 /// The line through two points: at no bytes, and what a MiB adds. Neither is negative.
 pub(super) fn line((small, at_small): (usize, f64), (large, at_large): (usize, f64)) -> (Span, Span) {
-    let mib = |bytes: usize| bytes as f64 / MIB as f64;
+    let mib = |bytes: usize| bytes as f64 / MIB;
     let slope = ((at_large - at_small) / (mib(large) - mib(small))).max(0.0);
     (Span::of_seconds(at_small - slope * mib(small)), Span::of_seconds(slope))
 }
@@ -169,9 +168,13 @@ mod tests {
 
     #[test]
     fn costs_of_two_sizes_are_divided_between_a_field_and_its_bytes() {
-        let found = line((4096, 6.44e-6), (MIB, 353e-6));
+        let found = line((4096, 6.44e-6), (LARGE.0, 353e-6));
         assert_eq!(found, (Span(5081), Span(347_919)));
         // 5.081 us and a 256th of 347.919 us are 6.44 us.
-        assert_eq!(line((4096, 5e-6), (MIB, 4e-6)), (Span(5000), Span(0)), "noise gives no negative cost");
+        assert_eq!(
+            line((4096, 5e-6), (LARGE.0, 4e-6)),
+            (Span(5000), Span(0)),
+            "noise gives no negative cost"
+        );
     }
 }

@@ -88,14 +88,14 @@ fn check(rows: &[(String, f64)], error_max: f64, error_median_max: f64) {
 
 #[test]
 fn on_shared_processors_1_to_16_processes_are_predicted_within_30_percent() {
-    let site = examples::site("laptop").unwrap();
+    let site = examples::site("two-cpus").unwrap();
     check(&Run::read(SHARED).compare(&site, &[1, 2, 4, 8, 16]), 0.3, 0.15);
 }
 
 #[test]
 fn on_a_quieter_machine_4_processes_are_predicted_within_30_percent() {
     let run = Run::read(QUIETER);
-    let mut site = examples::site("laptop").unwrap();
+    let mut site = examples::site("two-cpus").unwrap();
     site.clients.cores_per_node = 2.0;
     (site.costs.write, site.costs.read) = (run.cost("archive"), run.cost("retrieve"));
     let devices = site.devices.as_mut().unwrap();

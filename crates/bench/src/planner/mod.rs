@@ -22,15 +22,18 @@ mod units;
 mod window;
 
 use std::{
-    fs::{self, OpenOptions},
+    fs,
     io::{self, Write},
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 
 use clap::Args;
+use tempfile::NamedTempFile;
 
 use self::{
     curve::Curve,
+    need::Needed,
     site::{Costs, Site},
     units::{Count, Size, Span},
     window::{Outlook, Window},
@@ -46,7 +49,7 @@ const LIST: &str = "list";
 /// `plan`: the capacity planner.
 #[derive(Debug, Clone, Args)]
 pub struct PlanArgs {
-    /// A site as a YAML file, or the name of an example: nextgenio-daos, lustre, ceph, laptop
+    /// The name of an example (nextgenio-daos, lustre, ceph, two-cpus), or else a site as a YAML file
     #[arg(value_name = "SITE", required_unless_present_any = ["example", "measure"])]
     site: Option<String>,
     /// Volumes of all fields, as in 70TiB
@@ -65,7 +68,7 @@ pub struct PlanArgs {
     #[arg(long, conflicts_with = "curve")]
     need: bool,
     /// Show the bandwidth of writing and of reading by servers, by clients per server, or by processes
-    #[arg(long, value_name = "BY")]
+    #[arg(long, value_name = "BY", conflicts_with_all = ["volume", "fields", "window", "read_back"])]
     curve: Option<Curve>,
     /// The points of the curve
     #[arg(long, value_name = "NUMBER", value_delimiter = ',', requires = "curve", value_parser = above_zero)]
@@ -131,7 +134,7 @@ pub fn plan(args: &PlanArgs, out: &mut impl Write) -> Result<()> {
     }
     let windows = args.windows()?;
     if args.need {
-        return windows.into_iter().try_for_each(|window| show_need(args, &site, window, out));
+        return show_needs(args, &site, windows, out);
     }
     let outlooks: Vec<Outlook> = windows.into_iter().map(|window| Outlook::of(&site, window)).collect();
     match args.json {
@@ -161,14 +164,16 @@ fn example(name: &str, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// A file; an example if there is no file of this name.
+/// An example; a file if no example has this name. So what an example's name means does not depend on the current folder.
 fn read_site(name: &str) -> Result<Site> {
+    if examples::NAMES.contains(&name) {
+        return examples::site(name);
+    }
     match fs::read_to_string(name) {
         Ok(text) => Site::parse(&text, name),
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(Error::io("read", Path::new(name))(error))
         }
-        Err(_) if examples::NAMES.contains(&name) => examples::site(name),
         Err(_) => Err(Error::invalid(
             format!("there is no file {name:?} and no example of this name"),
             format!("a site as a YAML file, or one of {}", examples::NAMES.join(", ")),
@@ -185,36 +190,52 @@ fn show_curve(args: &PlanArgs, site: &Site, curve: Curve, out: &mut impl Write) 
     let points = curve::points(site, curve, at, args.size.0)?;
     match args.json {
         true => {
-            points.iter().try_for_each(|point| print_line(&json(&point.json(curve, args.size.0, site))?, out))
+            let knee = curve::knee(curve, &points).map(|point| point.at);
+            points.iter().try_for_each(|point| {
+                let is_knee = knee == Some(point.at);
+                print_line(&json(&point.json(curve, args.size.0, site, is_knee))?, out)
+            })
         }
         false => show::curve(site, curve, &points, args.size.0, out),
     }
 }
 
-fn show_need(args: &PlanArgs, site: &Site, window: Window, out: &mut impl Write) -> Result<()> {
-    let needed = need::need(site, window)?;
-    match args.json {
-        true => needed.answers.iter().try_for_each(|answer| print_line(&json(&answer.json())?, out)),
-        false => show::needs(site, &needed, out),
+fn show_needs(args: &PlanArgs, site: &Site, windows: Vec<Window>, out: &mut impl Write) -> Result<()> {
+    let needs =
+        windows.into_iter().map(|window| need::need(site, window)).collect::<Result<Vec<Needed>>>()?;
+    if !args.json {
+        return show::needs(site, &needs, out);
     }
+    let mut answers =
+        needs.iter().flat_map(|needed| needed.answers.iter().map(move |answer| answer.json(needed)));
+    answers.try_for_each(|answer| print_line(&json(&answer)?, out))
+}
+
+/// A temporary file beside `path`, which gets this name when it is complete: a measurement that fails leaves none.
+fn create_hidden(path: &Path) -> io::Result<NamedTempFile> {
+    if path.symlink_metadata().is_ok() {
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "the file exists"));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Less the umask, as for any other new file.
+    tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder)
 }
 
 /// Measures, and writes a site of this machine.
 fn calibrate(args: &PlanArgs, out: &mut impl Write) -> Result<()> {
     let memory = Path::new("/dev/shm");
     let folder = args.folder.as_deref().unwrap_or(if memory.is_dir() { memory } else { Path::new(".") });
-    // Opened first: a file that exists is reported before anything is measured.
-    let file = args.out.as_deref().map(|path| {
-        OpenOptions::new().write(true).create_new(true).open(path).map_err(Error::io("create", path))
-    });
-    let mut file = file.transpose()?;
+    // Created first: a file that exists is reported before anything is measured.
+    let file = args.out.as_deref().map(|path| create_hidden(path).map_err(Error::io("create", path)));
+    let file = file.transpose()?;
     let site = measure::measure(folder, args.repetitions, &mut io::stderr())?;
     let text = serde_yaml_ng::to_string(&site);
     let text = text.map_err(io::Error::other).map_err(Error::pipe("encode the site"))?;
-    let Some((file, path)) = file.as_mut().zip(args.out.as_deref()) else {
+    let Some((mut file, path)) = file.zip(args.out.as_deref()) else {
         return write!(out, "{text}").map_err(Error::Output);
     };
     file.write_all(text.as_bytes()).map_err(Error::io("write", path))?;
+    file.persist_noclobber(path).map_err(|error| Error::io("create", path)(error.error))?;
     print_line(
         &format!(
             "{}: costs of this machine; isotach plan SITE --costs {} uses them",

@@ -42,8 +42,11 @@ impl Answer {
         self.outlook.resource(kind).map_or(0.0, |resource| resource.units)
     }
 
-    pub(super) fn json(&self) -> Value {
+    /// The answer with what all answers of its window share.
+    pub(super) fn json(&self, needed: &Needed) -> Value {
         json!({
+            "servers_for_speed": needed.for_speed,
+            "servers_for_space": needed.for_space,
             "servers": self.servers(),
             "client_nodes": self.site.clients.nodes,
             "services": self.units(Kind::Services),
@@ -190,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_site_without_servers_cannot_be_enlarged() {
-        let error = need(&examples::site("laptop").unwrap(), hour(70.0)).unwrap_err();
+        let error = need(&examples::site("two-cpus").unwrap(), hour(70.0)).unwrap_err();
         assert!(error.to_string().contains("the section `servers`"), "{error}");
     }
 }

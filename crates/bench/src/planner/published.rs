@@ -11,9 +11,8 @@ use super::{
     model::{Limit, predict},
     site::Site,
 };
+use crate::harness::spread::{GIB, MIB};
 
-const GIB: f64 = (1_u64 << 30) as f64;
-const MIB: f64 = (1_u64 << 20) as f64;
 const ENGINE_WRITE: f64 = 2.5;
 const ENGINE_READ: f64 = 3.75;
 const TWELVE_SERVERS: f64 = 70.0;
@@ -82,7 +81,7 @@ fn the_knee_is_at_two_clients_a_server_for_reading_but_not_for_writing() {
     let mut site = cluster();
     site.servers.as_mut().unwrap().nodes = std::num::NonZeroU32::new(4).unwrap();
     let found = points(&site, Curve::Ratio, &[0.5, 1.0, 2.0, 3.0, 4.0], MIB).unwrap();
-    assert_eq!(knee(&found).unwrap().at, 2.0);
+    assert_eq!(knee(Curve::Ratio, &found).unwrap().at, 2.0);
     assert_eq!(fewest_clients(|point| point.read.0, &found), 2.0);
     assert_eq!(fewest_clients(|point| point.write.0, &found), 1.0);
 }

@@ -1,4 +1,4 @@
-//! The output of the planner: tables for people. They have the same figures as the lines of JSON.
+//! The output of the planner: tables for people. The lines of JSON have all their figures, with more digits.
 
 use std::io::Write;
 
@@ -7,22 +7,27 @@ use super::{
     demand::Kind,
     need::{Answer, Needed},
     site::Site,
-    units::{Count, Size, Span},
+    units::{Count, Span},
     window::Outlook,
 };
 use crate::{
     Error, Result,
-    harness::output::{print_table, short, table},
+    harness::{
+        output::{print_table, short, table},
+        spread::{GIB, MIB},
+    },
 };
-
-const GIB: f64 = (1_u64 << 30) as f64;
-const MIB: f64 = (1_u64 << 20) as f64;
 
 /// Bytes, or bytes in a second, with three digits.
 fn bytes_text(bytes: f64) -> String {
     let units = [(1024.0 * GIB, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (1024.0, "KiB")];
     let (factor, unit) = units.into_iter().find(|(factor, _)| bytes >= *factor).unwrap_or((1.0, "B"));
     format!("{} {unit}", short(bytes / factor))
+}
+
+/// A volume as people give it: a whole number has no decimals.
+fn volume_text(bytes: f64) -> String {
+    bytes_text(bytes).replace(".00 ", " ").replace(".0 ", " ")
 }
 
 fn time_text(seconds: f64) -> String {
@@ -35,6 +40,7 @@ fn time_text(seconds: f64) -> String {
 
 fn percent(part: f64) -> String {
     match part * 100.0 {
+        0.0 => "0 %".to_owned(),
         small if small < 1.0 => "< 1 %".to_owned(),
         part => format!("{part:.0} %"),
     }
@@ -42,7 +48,7 @@ fn percent(part: f64) -> String {
 
 fn counted(number: f64, noun: &str) -> String {
     match (number, noun) {
-        (1.0, "storage targets") => "1 storage target".to_owned(),
+        (1.0, "processes") => "1 process".to_owned(),
         (1.0, noun) => format!("1 {}", noun.trim_end_matches('s')),
         _ => format!("{number} {noun}"),
     }
@@ -76,7 +82,7 @@ pub(super) fn windows(site: &Site, outlooks: &[Outlook], out: &mut impl Write) -
     let window = first.window;
     let read_back = percent(window.read_back);
     let header = ["", "units"].map(str::to_owned).into_iter();
-    let header = header.chain(outlooks.iter().map(|outlook| Size(outlook.window.bytes).to_string()));
+    let header = header.chain(outlooks.iter().map(|outlook| volume_text(outlook.window.bytes)));
     let row = |title: &str, units: String, cell: &dyn Fn(&Outlook) -> String| -> Vec<String> {
         [title.to_owned(), units].into_iter().chain(outlooks.iter().map(cell)).collect()
     };
@@ -137,8 +143,19 @@ fn sources(site: &Site, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
+/// Sites on which each window fits.
+pub(super) fn needs(site: &Site, all: &[Needed], out: &mut impl Write) -> Result<()> {
+    for (index, needed) in all.iter().enumerate() {
+        if index > 0 {
+            writeln!(out).map_err(Error::Output)?;
+        }
+        need(site, needed, out)?;
+    }
+    sources(site, out)
+}
+
 /// Sites on which a window fits.
-pub(super) fn needs(site: &Site, needed: &Needed, out: &mut impl Write) -> Result<()> {
+fn need(site: &Site, needed: &Needed, out: &mut impl Write) -> Result<()> {
     let window = needed.window;
     let header = [
         "servers",
@@ -174,7 +191,7 @@ pub(super) fn needs(site: &Site, needed: &Needed, out: &mut impl Write) -> Resul
     let heading = format!(
         "{} in {} fields, of which {} are read back, in {}, on hardware as in {} (engine {}).\n\
          At least {} for the speed{for_space}. Each line fits; more servers need fewer clients:",
-        Size(window.bytes),
+        volume_text(window.bytes),
         Count(window.fields as u64),
         percent(window.read_back),
         Span::of_seconds(window.seconds),
@@ -183,8 +200,7 @@ pub(super) fn needs(site: &Site, needed: &Needed, out: &mut impl Write) -> Resul
         counted(f64::from(needed.for_speed), "servers"),
     );
     let header = header.map(str::to_owned);
-    print(&heading, &table(header, needed.answers.iter().map(row), 0), out)?;
-    sources(site, out)
+    print(&heading, &table(header, needed.answers.iter().map(row), 0), out)
 }
 
 /// Bandwidth along a curve.
@@ -197,11 +213,11 @@ pub(super) fn curve(
 ) -> Result<()> {
     let title = match curve {
         Curve::Servers => "servers",
-        Curve::Ratio => "clients by server",
+        Curve::Ratio => "clients per server",
         Curve::Processes => "processes",
     };
     let header = [title, "client nodes", "processes", "write /s", "limited by", "read /s", "limited by", ""];
-    let found = knee(points).map(|point| point.at);
+    let found = knee(curve, points).map(|point| point.at);
     let row = |point: &Point| {
         [
             point.at.to_string(),
@@ -211,7 +227,7 @@ pub(super) fn curve(
             point.write.1.name(site.engine).to_owned(),
             bytes_text(point.read.0),
             point.read.1.name(site.engine).to_owned(),
-            if curve != Curve::Servers && found == Some(point.at) { "<- knee" } else { "" }.to_owned(),
+            if found == Some(point.at) { "<- knee" } else { "" }.to_owned(),
         ]
     };
     let heading = format!("{}\nFields of {}, all written or all read:", summary(site), bytes_text(bytes));
@@ -238,7 +254,12 @@ mod tests {
             ["70.0 TiB", "2.94 MiB", "100 B"]
         );
         assert_eq!([45.0, 3600.0, 9000.0].map(time_text), ["45.0 s", "60.0 min", "2.50 h"]);
-        assert_eq!([0.001, 0.574, 1.94].map(percent), ["< 1 %", "57 %", "194 %"]);
+        assert_eq!([0.0, 0.001, 0.574, 1.94].map(percent), ["0 %", "< 1 %", "57 %", "194 %"]);
         assert_eq!(counted(1.0, "client nodes") + &counted(2.0, "OSDs"), "1 client node2 OSDs");
+        let nouns = ["processes", "storage targets", "OSDs", "metadata servers"];
+        let one = nouns.map(|noun| counted(1.0, noun));
+        assert_eq!(one, ["1 process", "1 storage target", "1 OSD", "1 metadata server"]);
+        let volumes = [70.0 * 1024.0 * GIB, 100e12, 3.5 * GIB, 700.0 * 1024.0 * GIB].map(volume_text);
+        assert_eq!(volumes, ["70 TiB", "90.9 TiB", "3.50 GiB", "700 TiB"]);
     }
 }

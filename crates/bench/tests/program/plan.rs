@@ -50,7 +50,7 @@ fn tables_name_resources_limits_and_sources() {
     let needed = stdout(&plan("nextgenio-daos --need --volume 180TiB").output().unwrap());
     assert!(needed.contains("servers for the speed and ") && needed.contains("<- fewest nodes"), "{needed}");
     let curve = stdout(&plan("nextgenio-daos --curve ratio").output().unwrap());
-    assert!(curve.contains("<- knee") && curve.contains("clients by server"), "{curve}");
+    assert!(curve.contains("<- knee") && curve.contains("clients per server"), "{curve}");
 }
 
 #[test]
@@ -84,6 +84,42 @@ fn measured_costs_are_a_site_and_replace_those_of_another() {
 }
 
 #[test]
+fn a_failed_measurement_leaves_no_file_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("costs.yaml");
+    let words = format!("--measure --folder {0}/none --out {0}/costs.yaml", folder.path().display());
+    check_failed(&words, &plan(&words).output().unwrap(), 1, &["none"]);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{}", file.display());
+}
+
+#[test]
+fn a_folder_or_file_with_an_examples_name_does_not_hide_it() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("ceph")).unwrap();
+    fs::write(folder.path().join("lustre"), stdout(&plan("--example two-cpus").output().unwrap())).unwrap();
+    let shown = |words: &str| stdout(&plan(words).current_dir(folder.path()).output().unwrap());
+    assert!(shown("ceph").contains("engine rados"));
+    assert!(shown("lustre").contains("Lustre on flash"));
+    assert!(shown("./lustre").contains("Two shared processors"));
+}
+
+#[test]
+fn json_has_the_servers_for_speed_and_space_and_the_knee() {
+    let needed = answers("nextgenio-daos --need --volume 180TiB");
+    assert!(needed.iter().all(|one| one["servers_for_speed"] == 16 && one["servers_for_space"] == 60));
+    let knees = |words: &str| answers(words).iter().filter(|one| one["is_knee"] == true).count();
+    assert_eq!(knees("nextgenio-daos --curve ratio"), 1);
+    assert_eq!(knees("nextgenio-daos --curve servers"), 0);
+}
+
+#[test]
+fn sources_are_shown_once_for_the_needs_of_several_volumes() {
+    let shown = stdout(&plan("lustre --need").output().unwrap());
+    assert_eq!(shown.matches("Where the figures come from:").count(), 1, "{shown}");
+    assert_eq!(shown.matches("<- fewest nodes").count(), 3, "{shown}");
+}
+
+#[test]
 fn mistakes_are_usage_errors_that_name_the_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("site.yaml");
@@ -91,12 +127,16 @@ fn mistakes_are_usage_errors_that_name_the_remedy() {
     for (words, expected) in [
         ("other".to_owned(), "no example of this name"),
         (path.display().to_string(), "unknown variant `tape`"),
-        ("laptop --need".to_owned(), "a site with the section `servers`"),
-        ("laptop --curve servers".to_owned(), "--curve processes"),
+        ("two-cpus --need".to_owned(), "a site with the section `servers`"),
+        ("two-cpus --curve servers".to_owned(), "--curve processes"),
         ("lustre --window 0s".to_owned(), "a time above zero"),
         ("lustre --volume 70".to_owned(), "as in 70 TiB"),
         ("lustre --at 2".to_owned(), "--curve"),
-        ("--example other".to_owned(), "one of nextgenio-daos, lustre, ceph, laptop"),
+        ("--example other".to_owned(), "one of nextgenio-daos, lustre, ceph, two-cpus"),
+        ("lustre --curve ratio --volume 1TiB".to_owned(), "cannot be used with"),
+        ("lustre --curve ratio --fields 1M".to_owned(), "cannot be used with"),
+        ("lustre --curve ratio --window 1h".to_owned(), "cannot be used with"),
+        ("lustre --curve ratio --read-back 0.5".to_owned(), "cannot be used with"),
         (String::new(), "SITE"),
     ] {
         check_failed(&words, &plan(&words).output().unwrap(), 2, &[expected]);

@@ -140,8 +140,8 @@ pub(crate) struct Metadata {
 }
 
 /// What is stored besides the data: whole copies, or parity for pieces.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged, deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub(crate) enum Redundancy {
     Copies { copies: NonZeroU32 },
     Parity { data: NonZeroU32, parity: NonZeroU32 },
