@@ -123,10 +123,11 @@ fn busy_pair(driver: &mut Child, word: &str) -> [u32; 2] {
         }
         let ended = driver.try_wait().unwrap();
         assert!(ended.is_none(), "it ended too early: {ended:?}");
-        if began.elapsed() > BUSY_MAX {
+        let is_late = began.elapsed() > BUSY_MAX;
+        if is_late {
             driver.kill().unwrap();
-            panic!("no pair transfers after {BUSY_MAX:?}: {busy:?} of {word}");
         }
+        assert!(!is_late, "no pair transfers after {BUSY_MAX:?}: {busy:?} of {word}");
         std::thread::yield_now();
     }
 }
