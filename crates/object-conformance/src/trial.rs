@@ -18,7 +18,7 @@ use isotach_object::{
 /// How long a case waits for another process before it fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One run of one case, and the case's own [`OwnContainer`], which is made when it is first used.
+/// One run of one case, with a container of its own, which is made when it is first used.
 pub struct Trial<'f> {
     pub(super) fixture: &'f dyn Fixture,
     /// The path of the test through which the test binary runs a role of a case.
