@@ -56,6 +56,8 @@ pub enum Need {
     UserAttributes,
     /// More sequences of operations than everyday runs make.
     ManySequences,
+    /// More than one processor.
+    Processors,
 }
 
 impl Need {
@@ -73,6 +75,7 @@ impl Need {
             Self::UnnamedFiles => "unnamed-files",
             Self::UserAttributes => "user-attributes",
             Self::ManySequences => "many-sequences",
+            Self::Processors => "processors",
         }
     }
 

@@ -1,7 +1,8 @@
 //! Reading large fields on other threads while the caller processes those before them.
 //!
-//! What must stay true: a field is read once, by whoever claims it first: a thread, or the caller that needs it. So nobody waits for a
-//! thread that does not run, and on a busy machine the caller reads as if there were no threads.
+//! What must stay true: a field is read once, by whoever claims it first: a thread, or the caller. A caller whose field a thread is
+//! reading reads a later field meanwhile. So all of them read at the same time, nobody waits for a thread that does not run, and on a
+//! busy machine the caller reads as if there were no threads.
 
 use std::{
     collections::VecDeque,
@@ -108,15 +109,13 @@ impl ReadAhead {
 
     /// The bytes of a field whose read has begun.
     pub(crate) fn end(&self, read: &AheadRead) -> Result<AlignedBuffer> {
-        if !read.claim() {
-            let mut progress = lock(&read.progress);
-            while process::id() == self.process {
-                progress = match std::mem::replace(&mut *progress, Progress::Claimed) {
-                    Progress::Read(outcome) => return outcome,
-                    Progress::Claimed => read.changed.wait(progress).unwrap_or_else(PoisonError::into_inner),
-                    // The thread that read it panicked.
-                    Progress::Unclaimed => break,
-                }
+        while !read.claim() && process::id() == self.process {
+            if let Some(outcome) = read.outcome() {
+                return outcome;
+            }
+            match self.queue.claim_next() {
+                Some(later) => later.read_claimed(&self.store, &self.buffers),
+                None => read.wait(),
             }
         }
         read.read(&self.store, &self.buffers)
@@ -157,24 +156,29 @@ impl fmt::Debug for AheadRead {
 impl Queue {
     /// Reads fields until the queue is closed.
     fn work(&self, store: &Inner, buffers: &Buffers) {
-        while let Some(read) = self.next() {
-            if read.claim() {
-                let claimed = Claimed(&read);
-                let outcome = read.read(store, buffers);
-                claimed.finish(outcome);
+        while self.wait() {
+            if let Some(read) = self.claim_next() {
+                read.read_claimed(store, buffers);
             }
         }
     }
 
-    fn next(&self) -> Option<Arc<AheadRead>> {
+    /// Waits for a read. False if the queue is closed.
+    fn wait(&self) -> bool {
+        let mut state = lock(&self.state);
+        while state.reads.is_empty() && !state.is_closed {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        !state.is_closed
+    }
+
+    /// Claims the first read that nobody has claimed.
+    fn claim_next(&self) -> Option<Arc<AheadRead>> {
         let mut state = lock(&self.state);
         loop {
-            if state.is_closed {
-                return None;
-            }
-            match state.reads.pop_front() {
-                Some(read) => return Some(read),
-                None => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            let read = state.reads.pop_front()?;
+            if read.claim() {
+                return Some(read);
             }
         }
     }
@@ -195,9 +199,36 @@ impl AheadRead {
         let mut read = store.read_fields(std::slice::from_ref(&self.field), buffers)?;
         Ok(read.pop().unwrap_or_default())
     }
+
+    /// Reads it for the caller that will need it.
+    fn read_claimed(&self, store: &Inner, buffers: &Buffers) {
+        let claimed = Claimed(self);
+        let outcome = self.read(store, buffers);
+        claimed.finish(outcome);
+    }
+
+    /// Takes the outcome of a read that has ended.
+    fn outcome(&self) -> Option<Result<AlignedBuffer>> {
+        let mut progress = lock(&self.progress);
+        match std::mem::replace(&mut *progress, Progress::Claimed) {
+            Progress::Read(outcome) => Some(outcome),
+            before => {
+                *progress = before;
+                None
+            }
+        }
+    }
+
+    /// Waits while another thread reads it.
+    fn wait(&self) {
+        let mut progress = lock(&self.progress);
+        while matches!(*progress, Progress::Claimed) {
+            progress = self.changed.wait(progress).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
 }
 
-/// A read that a thread has claimed. If the thread panics, the caller reads the field itself.
+/// A read that was claimed. If its thread panics, the caller that needs the field reads it.
 struct Claimed<'r>(&'r AheadRead);
 
 impl Claimed<'_> {

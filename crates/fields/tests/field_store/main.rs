@@ -22,6 +22,7 @@ mod model;
 mod overlays;
 mod purge;
 mod races;
+mod read_ahead;
 mod retrieve;
 mod round_trips;
 mod schemas;
