@@ -31,7 +31,7 @@ pub struct Key {
 }
 
 /// Where a pair ends in the text; it begins where the one before ends.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Span {
     name_end: usize,
     value_end: usize,
@@ -82,7 +82,24 @@ impl Key {
 
     /// Every pair in order, those with an empty value too.
     pub fn slots(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
-        (0..self.spans.len()).filter_map(|index| self.slot(index))
+        let mut start = 0;
+        self.spans.iter().map(move |span| {
+            let pair = (&self.text[start..span.name_end], &self.text[span.name_end..span.value_end]);
+            start = span.value_end;
+            pair
+        })
+    }
+
+    /// How many pairs there are, those with an empty value too.
+    pub(crate) fn slot_count(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// How many pairs at the beginning are those of `other`.
+    pub(crate) fn slots_shared_with(&self, other: &Self) -> usize {
+        let bytes = self.text.bytes().zip(other.text.bytes()).take_while(|(own, other)| own == other).count();
+        let spans = self.spans.iter().zip(&other.spans);
+        spans.take_while(|(own, other)| own == other && own.value_end <= bytes).count()
     }
 
     /// How many pairs have a value.
@@ -101,6 +118,13 @@ impl Key {
     pub fn clear(&mut self) {
         self.text.clear();
         self.spans.clear();
+    }
+
+    /// Becomes a copy of `other`, in the memory that this key has.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.clear();
+        self.text.push_str(&other.text);
+        self.spans.extend_from_slice(&other.spans);
     }
 
     /// Sets every pair of `other` in this key.

@@ -2,7 +2,7 @@
 
 #[cfg(test)]
 mod tests {
-    use isotach_mars::{Clock, Key, KeyType, Match, Request, Schema};
+    use isotach_mars::{Clock, Key, KeyType, Match, Request, Schema, SplitKey};
     use proptest::collection::vec;
     use proptest::prelude::*;
     use proptest::sample::select;
@@ -214,6 +214,27 @@ mod tests {
             let request = Request::from_map([("k", values)]);
             for mode in [Match::Exact, Match::Partial] {
                 let _ = schema_of(kind).plans(&request, mode);
+            }
+        }
+
+        #[test]
+        fn keys_that_are_split_in_turn_are_split_as_each_alone(text in schema_text(), pairs in field(), changes in vec((0..8_usize, prop_oneof![value(), "[0-9]{1,2}", "-[0-9]", Just(String::new())]), 1..12)) {
+            let schema = Schema::parse(&text);
+            prop_assume!(schema.is_ok());
+            let schema = schema.unwrap();
+            let mut key: Key = pairs.iter().cloned().collect();
+            let mut in_turn = SplitKey::default();
+            for (day, (at, value)) in (1..).zip(changes) {
+                let today = schema.clone().with_clock(Clock::fixed(2024, 3, day).unwrap());
+                let (dataset, collocation) = (in_turn.dataset.clone(), in_turn.collocation.clone());
+                let result = today.split_into(&key, &mut in_turn).map(|()| in_turn.clone());
+                prop_assert_eq!(&result, &today.split(&key), "{}", key);
+                if result.is_ok() && in_turn.repeats_collocation() {
+                    prop_assert_eq!(&dataset, &in_turn.dataset);
+                    prop_assert_eq!(&collocation, &in_turn.collocation);
+                }
+                let name = &pairs[at % pairs.len()].0;
+                key.set(name, &value);
             }
         }
 

@@ -15,7 +15,18 @@ pub(super) struct Compiled {
     pub(super) rules: Vec<Rule>,
     /// Every name in the schema, by its number.
     pub(super) names: Vec<String>,
+    /// For each name, what its values are used for.
+    uses: Vec<NameUse>,
     numbers: HashMap<String, NameId, BuildHasherDefault<Fnv>>,
+}
+
+/// What the values of a name are used for, by any rule.
+#[derive(Clone, Copy, Default)]
+pub(super) struct NameUse {
+    /// Some rules take some values only.
+    pub(super) chooses_rule: bool,
+    /// A value may be counted from today.
+    pub(super) depends_on_day: bool,
 }
 
 /// FNV-1a. Every key of every field that is archived is looked up: the standard hasher, made to withstand hostile keys,
@@ -43,6 +54,10 @@ impl Hasher for Fnv {
 impl Compiled {
     pub(super) fn number(&self, name: &str) -> Option<NameId> {
         self.numbers.get(name).copied()
+    }
+
+    pub(super) fn use_of(&self, name: NameId) -> Option<NameUse> {
+        self.uses.get(name as usize).copied()
     }
 
     fn number_or_new(&mut self, name: &str) -> NameId {
@@ -100,7 +115,19 @@ pub(super) fn compile(tree: &Tree) -> Compiled {
             }
         }
     }
+    compiled.uses = uses_of(&compiled);
     compiled
+}
+
+fn uses_of(compiled: &Compiled) -> Vec<NameUse> {
+    let mut uses = vec![NameUse::default(); compiled.names.len()];
+    for key in compiled.rules.iter().flat_map(Rule::keys) {
+        if let Some(of) = uses.get_mut(key.name_id as usize) {
+            of.chooses_rule |= !matches!(key.allowed, Wanted::Any);
+            of.depends_on_day |= key.kind.depends_on_day();
+        }
+    }
+    uses
 }
 
 fn rule(id: RuleId, line: usize, group: usize, levels: [Level; 3]) -> Rule {
@@ -116,10 +143,11 @@ fn rule(id: RuleId, line: usize, group: usize, levels: [Level; 3]) -> Rule {
         names.sort_unstable();
         names.dedup();
     }
+    let outer = levels[..2].iter().flat_map(|level| &level.keys).map(|key| key.name_id).collect();
     let keys = levels.iter().flat_map(|level| &level.keys);
     let constrained = keys.filter(|key| !matches!(key.allowed, Wanted::Any)).cloned().collect();
     let [dataset, collocation, element] = levels;
-    Rule { id, line, dataset, collocation, element, group, uses, knows, constrained }
+    Rule { id, line, dataset, collocation, element, group, uses, knows, outer, constrained }
 }
 
 fn level(compiled: &mut Compiled, rule: &Node, types: &Types<'_>) -> Level {

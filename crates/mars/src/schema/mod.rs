@@ -7,6 +7,7 @@ mod compile;
 mod filter;
 mod parse;
 mod plan;
+mod repeat;
 mod rule;
 mod show;
 mod split;

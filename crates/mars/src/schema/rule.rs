@@ -30,6 +30,8 @@ pub struct Rule {
     pub(super) uses: Vec<NameId>,
     /// Every name the rule knows, those it keeps a part of a date under included. Each once.
     pub(super) knows: Vec<NameId>,
+    /// The names of its dataset and collocation.
+    pub(super) outer: Vec<NameId>,
     /// The keys of which it takes some values only.
     pub(super) constrained: Vec<Arc<LevelKey>>,
 }

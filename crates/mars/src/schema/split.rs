@@ -1,6 +1,6 @@
 //! Writing: a field's key is split by the first rule that takes it, and made canonical, before anything is stored.
 
-use super::compile::Compiled;
+use super::repeat::{Before, has_value};
 use super::rule::{Level, LevelKey, NameId, Presence, Rule, RuleId};
 use super::{Schema, plan};
 use crate::clock::Clock;
@@ -21,25 +21,18 @@ pub struct SplitKey {
     pub collocation: Key,
     /// Names the field within the collocation.
     pub element: Key,
-    /// For each name of the schema, where in the key it stands.
-    places: Places,
+    /// How the key was split, to split the next one like it.
+    before: Before,
 }
-
-/// Scratch that is no part of what a split key says, kept to be used again.
-#[derive(Clone, Debug, Default)]
-struct Places(Vec<u32>);
-
-impl PartialEq for Places {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for Places {}
-
-const NOWHERE: u32 = u32::MAX;
 
 impl SplitKey {
+    /// Whether dataset and collocation are those of the key that was split into it before this one, with [`Schema::split_into`]. They may
+    /// be without this being true.
+    #[must_use]
+    pub fn repeats_collocation(&self) -> bool {
+        self.before.is_repeated
+    }
+
     /// All three levels in one key; absent values are left out.
     #[must_use]
     pub fn whole(&self) -> Key {
@@ -55,7 +48,7 @@ impl SplitKey {
 /// A field's key as rules read it.
 struct Given<'a> {
     key: &'a Key,
-    places: &'a [u32],
+    before: &'a Before,
     clock: Clock,
     /// How many keys have a value.
     count: usize,
@@ -79,15 +72,32 @@ impl Schema {
     /// # Errors
     /// As [`Schema::split`].
     pub fn split_into(&self, key: &Key, out: &mut SplitKey) -> Result<(), KeyError> {
-        let mut places = std::mem::take(&mut out.places);
-        let count = locate(&self.compiled, key, &mut places.0);
-        let given = Given { key, places: &places.0, clock: self.clock, count };
-        let result = self.split_given(&given, out);
-        out.places = places;
+        let mut before = std::mem::take(&mut out.before);
+        let result = self.split_after(&mut before, key, out);
+        if result.is_err() {
+            before.forget();
+        }
+        out.before = before;
         result
     }
 
-    fn split_given(&self, given: &Given<'_>, out: &mut SplitKey) -> Result<(), KeyError> {
+    fn split_after(&self, before: &mut Before, key: &Key, out: &mut SplitKey) -> Result<(), KeyError> {
+        let like = before.rule_of(self, out.rule, key);
+        before.is_repeated = like.is_some();
+        let count = if like.is_some() { 0 } else { before.locate(&self.compiled, key) };
+        let given = Given { key, before, clock: self.clock, count };
+        if let Some(rule) = like {
+            given.write(&rule.element, &mut out.element)?;
+            before.keep_like(key);
+        } else {
+            let uses_all = self.split_given(&given, out)?;
+            before.keep(self, key, uses_all);
+        }
+        Ok(())
+    }
+
+    /// Splits a key, and returns whether its rule uses all of it.
+    fn split_given(&self, given: &Given<'_>, out: &mut SplitKey) -> Result<bool, KeyError> {
         let Some(rule) = self.first_rule(given) else { return Err(self.no_rule(given)) };
         out.rule = rule.id;
         for (level, key) in [
@@ -99,9 +109,9 @@ impl Schema {
         }
         let used = rule.uses.iter().filter(|name| given.has(**name)).count();
         if used == given.count {
-            return Ok(());
+            return Ok(true);
         }
-        self.check_unused(rule, given, out)
+        self.check_unused(rule, given, out).map(|()| false)
     }
 
     fn first_rule(&self, given: &Given<'_>) -> Option<&Rule> {
@@ -122,7 +132,7 @@ impl Schema {
     /// in parts, put together again, has `year` and `month` beside `date`.
     fn check_unused(&self, rule: &Rule, given: &Given<'_>, out: &SplitKey) -> Result<(), KeyError> {
         let mut unused = Vec::new();
-        for (name, value) in given.key.iter().filter(|(_, value)| !value.trim().is_empty()) {
+        for (name, value) in given.key.iter().filter(|(_, value)| has_value(value)) {
             let number = self.compiled.number(name);
             if number.is_some_and(|number| rule.uses.binary_search(&number).is_ok()) {
                 continue;
@@ -177,32 +187,13 @@ impl Schema {
     }
 }
 
-/// Notes where in the key each name of the schema stands, and counts the keys that have a value.
-fn locate(compiled: &Compiled, key: &Key, places: &mut Vec<u32>) -> usize {
-    places.clear();
-    places.resize(compiled.names.len(), NOWHERE);
-    let mut count = 0;
-    for (index, (name, value)) in key.slots().enumerate() {
-        if value.is_empty() || value.trim().is_empty() {
-            continue;
-        }
-        count += 1;
-        let place = compiled.number(name).and_then(|number| places.get_mut(number as usize));
-        if let (Some(place), Ok(index)) = (place, u32::try_from(index)) {
-            *place = index;
-        }
-    }
-    count
-}
-
 impl<'a> Given<'a> {
     fn has(&self, name: NameId) -> bool {
-        self.places.get(name as usize).is_some_and(|place| *place != NOWHERE)
+        self.before.slot_of(name).is_some()
     }
 
     fn value(&self, name: NameId) -> Option<&'a str> {
-        let place = self.places.get(name as usize).filter(|place| **place != NOWHERE)?;
-        self.key.slot(*place as usize).map(|(_, value)| value)
+        self.key.slot(self.before.slot_of(name)?).map(|(_, value)| value)
     }
 
     /// Whether every mandatory key is present with a value that the rule takes.

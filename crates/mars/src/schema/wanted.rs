@@ -38,6 +38,8 @@ pub struct WantedFields {
     clock: Clock,
     /// Where the rule last marked keeps the keys: fields come in runs of one rule.
     places: Option<(RuleId, Vec<Option<KeyPosition>>)>,
+    /// The memory of the pattern that is marked.
+    pattern: Vec<u32>,
 }
 
 #[derive(Clone)]
@@ -47,6 +49,8 @@ struct WantedKey {
     kind: KeyType,
     values: Vec<String>,
     indexes: HashMap<String, u32>,
+    /// The value found last. Most fields have the same, or the next one.
+    last: u32,
 }
 
 /// Where a rule keeps a key whole: its level, its position there, its type.
@@ -76,7 +80,7 @@ impl Schema {
         }
         let ticked = Ticked::new(keys.iter().map(|key| key.values.len()).collect());
         let (compiled, clock) = (Arc::clone(&self.compiled), self.clock);
-        Ok(WantedFields { keys, ticked, compiled, clock, places: None })
+        Ok(WantedFields { keys, ticked, compiled, clock, places: None, pattern: Vec::new() })
     }
 
     /// The values of one key, by the type of the first of the rules for which they make sense; `None` if none of them
@@ -116,8 +120,9 @@ impl WantedFields {
     /// the rule does not keep was passed over in looking, and so is here: all its values are found.
     pub fn mark(&mut self, rule: RuleId, levels: [&Key; 3]) {
         self.find_places(rule);
-        let mut pattern = Vec::with_capacity(self.keys.len());
-        for (index, key) in self.keys.iter().enumerate() {
+        let mut pattern = std::mem::take(&mut self.pattern);
+        pattern.clear();
+        for (index, key) in self.keys.iter_mut().enumerate() {
             let place = self.places.as_ref().and_then(|(_, places)| places.get(index).copied().flatten());
             let Some(place) = place else {
                 pattern.push(ANY);
@@ -128,6 +133,7 @@ impl WantedFields {
             pattern.push(number);
         }
         self.ticked.mark(&pattern);
+        self.pattern = pattern;
     }
 
     fn find_places(&mut self, id: RuleId) {
@@ -168,12 +174,25 @@ fn stored_value<'a>(level: &'a Key, slot: usize, name: &str) -> Option<&'a str> 
 impl WantedKey {
     fn new(named: &Named<'_>, kind: KeyType, values: Vec<String>) -> Self {
         let indexes = values.iter().cloned().zip(0..).collect();
-        Self { name: named.name.to_owned(), number: named.number, kind, values, indexes }
+        Self { name: named.name.to_owned(), number: named.number, kind, values, indexes, last: 0 }
+    }
+
+    /// As `search`, after a look at the value that was found last and the one after it.
+    fn index(&mut self, stored: &str, kind: KeyType, clock: Clock) -> Option<u32> {
+        if kind == self.kind {
+            let is_there = |at: u32| self.values.get(at as usize).is_some_and(|value| value == stored);
+            if let Some(at) = [self.last, self.last.saturating_add(1)].into_iter().find(|at| is_there(*at)) {
+                self.last = at;
+                return Some(at);
+            }
+        }
+        self.last = self.search(stored, kind, clock)?;
+        Some(self.last)
     }
 
     /// Which of the values a stored one is. A range of steps from 0 is the step at its end, unless it was named itself; a
     /// vorticity or divergence likewise the component of the wind that it was found for.
-    fn index(&self, stored: &str, kind: KeyType, clock: Clock) -> Option<u32> {
+    fn search(&self, stored: &str, kind: KeyType, clock: Clock) -> Option<u32> {
         let index = |stored: &str| {
             if kind == self.kind {
                 return self.indexes.get(stored).copied();

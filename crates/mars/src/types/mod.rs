@@ -113,6 +113,30 @@ impl KeyType {
         }
     }
 
+    /// Whether a value may be counted from today.
+    pub(crate) fn depends_on_day(self) -> bool {
+        match self {
+            Self::Date
+            | Self::Year
+            | Self::YearMonth
+            | Self::Month
+            | Self::MonthOfDate
+            | Self::ClimateMonthly
+            | Self::ClimateDaily => true,
+            Self::Default
+            | Self::First3
+            | Self::Expver
+            | Self::Grid
+            | Self::Ignore
+            | Self::Double
+            | Self::Integer
+            | Self::Param
+            | Self::ParamId
+            | Self::Step
+            | Self::Time => false,
+        }
+    }
+
     /// Appends the canonical form of `text` to `out`. On error `out` may hold part of it.
     pub(crate) fn canonical(self, text: &str, clock: Clock, out: &mut String) -> Result<(), Expected> {
         let text = text.trim();
