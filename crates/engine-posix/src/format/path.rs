@@ -42,7 +42,7 @@ pub(crate) fn of_dkey(object: ObjectId, dkey: &[u8], out: &mut Vec<u8>) {
 
 /// The path of a cell.
 pub(crate) fn of(cell: &Cell<'_>) -> Vec<u8> {
-    let mut path = Vec::new();
+    let mut path = Vec::with_capacity(ID + cell.dkey.len() + cell.akey.len());
     of_cell(cell, &mut path);
     path
 }

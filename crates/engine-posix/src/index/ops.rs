@@ -150,6 +150,18 @@ impl Bytes {
         Self { complete: true, ..self }
     }
 
+    /// The result in a range, if nothing older matters and the operations are writes in the order of their offsets.
+    pub(crate) fn resolve_in_order(&self, range: &Range<u64>) -> Option<Resolved> {
+        let size = self.ops.last().filter(|_| self.complete && self.sorted == self.ops.len())?.end();
+        let first = self.ops.partition_point(|op| op.end() <= range.start);
+        let in_range = self.ops[first..].iter().take_while(|op| op.offset() < range.end);
+        let parts = in_range.filter_map(|op| match op {
+            ByteOp::Write(part) => part.clip(range.start, range.end),
+            _ => None,
+        });
+        Some(Resolved { size, parts: parts.collect() })
+    }
+
     /// Extends the number of operations known to be in order.
     fn find_sorted(&mut self) {
         let mut end = self.sorted.checked_sub(1).map_or(0, |last| self.ops[last].end());
@@ -338,6 +350,10 @@ pub(crate) mod tests {
             let parts = whole.parts.iter().filter_map(|part| part.clip(start, end)).collect();
             let expected = Resolved { size: whole.size, parts };
             assert_eq!(Resolved::from(resolving), expected, "seed {seed}, round {round}, {start}..{end}");
+            let in_order = Bytes::new(true, (0..=random(9)).map(|at| write(9 * at, 1 + random(9))).collect());
+            let mut resolving = Resolving::of(start..end);
+            resolving.apply_all(&in_order);
+            assert_eq!(in_order.resolve_in_order(&(start..end)), Some(resolving.into()), "seed {seed}");
         }
     }
 }

@@ -27,7 +27,14 @@ impl State {
         let mut lent: Vec<BytesRef<'_>> = Vec::new();
         for layer in self.layers() {
             match layer.layer_entry(path)? {
-                Some(LayerEntry::Bytes(bytes)) => lent.push(bytes),
+                Some(LayerEntry::Bytes(bytes)) => {
+                    if lent.is_empty()
+                        && let Some(resolved) = bytes.get().resolve_in_order(&range)
+                    {
+                        return Ok(CellContent::Bytes(resolved));
+                    }
+                    lent.push(bytes);
+                }
                 Some(LayerEntry::Other(entry)) => {
                     // Punching a single value does nothing; writing bytes drops it.
                     let is_dropped = lent.iter().any(|bytes| bytes.get().creates());

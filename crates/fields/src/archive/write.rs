@@ -8,10 +8,7 @@ use isotach_object::Error as ObjectError;
 use crate::{
     Error, Result,
     archive::writer::{Content, DatasetWriter, Scratch},
-    catalogue::{
-        dataset::{self, Dataset},
-        layout::push_named_text,
-    },
+    catalogue::dataset::{self, Dataset},
     store::Inner,
     sync::lock,
 };
@@ -62,18 +59,17 @@ impl Inner {
         writer_of: impl Fn(&str, &SplitKey) -> Result<Option<Arc<DatasetWriter>>>,
         close: impl Fn(&Arc<DatasetWriter>),
     ) -> Result<()> {
-        self.schema.split_into(key, &mut scratch.split)?;
-        scratch.dataset.clear();
-        push_named_text(&mut scratch.dataset, &scratch.split.dataset);
+        scratch.texts.split(&self.schema, key)?;
         let met_limit = Cell::new(false);
         for attempt in 0..=ATTEMPTS {
             let is_last = attempt == ATTEMPTS;
             if is_last && !met_limit.get() {
                 break;
             }
-            let Some(writer) = writer_of(&scratch.dataset, &scratch.split)? else { continue };
+            let texts = &mut scratch.texts;
+            let Some(writer) = writer_of(&texts.dataset, &texts.split)? else { continue };
             if writer.is_governed_otherwise(self.schema_digest) {
-                scratch.split = writer.split_by_own_schema(key, &scratch.split)?;
+                texts.set(writer.split_by_own_schema(key, &texts.split)?);
             }
             let note_limit = |error: &Error| met_limit.set(met_limit.get() | error.is_too_many_open());
             let mut write = || writer.write(scratch, content).inspect_err(note_limit);
@@ -87,9 +83,9 @@ impl Inner {
                 Err(error) => return Err(error),
             }
             close(&writer);
-            self.schema.split_into(key, &mut scratch.split)?;
+            scratch.texts.split(&self.schema, key)?;
         }
-        let what = format!("dataset {}: it is wiped again and again", scratch.split.dataset);
+        let what = format!("dataset {}: it is wiped again and again", scratch.texts.split.dataset);
         Err(ObjectError::Conflict { what }.into())
     }
 

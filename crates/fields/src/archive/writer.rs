@@ -13,10 +13,7 @@ use crate::{
     archive::batch::{Batch, FieldEntry},
     catalogue::locks::Action,
     catalogue::{
-        dataset::Dataset,
-        layout::{array_of, push_collocation_text},
-        location::encode_own,
-        root::Entry,
+        dataset::Dataset, layout::array_of, location::encode_own, root::Entry, split_texts::SplitTexts,
     },
     sync::{lock, now_us},
 };
@@ -37,10 +34,7 @@ pub(crate) enum Content<'a> {
 /// The buffers of an archive call, reused by the next call of its thread.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    pub(crate) split: SplitKey,
-    pub(crate) dataset: String,
-    collocation: String,
-    element: String,
+    pub(crate) texts: SplitTexts,
     record: Vec<u8>,
 }
 
@@ -115,11 +109,7 @@ impl DatasetWriter {
         if !self.begin()? {
             return Ok(false);
         }
-        let Scratch { split, collocation, element, record, .. } = scratch;
-        collocation.clear();
-        push_collocation_text(collocation, &split.collocation, &split.element);
-        element.clear();
-        split.element.values_joined_into(element);
+        let Scratch { texts: SplitTexts { split, collocation, element, .. }, record } = scratch;
         check_lengths(split, collocation, element)?;
         record.clear();
         let id = match self.new_id() {

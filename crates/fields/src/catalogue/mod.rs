@@ -20,4 +20,5 @@ pub(crate) mod root;
 pub(crate) mod root_snapshots;
 pub(crate) mod select;
 pub(crate) mod snapshot_record;
+pub(crate) mod split_texts;
 pub(crate) mod stored;

@@ -101,15 +101,14 @@ impl Inner {
     }
 
     /// Reads one field into the front of the caller's buffer, and returns its length.
-    pub(crate) fn read_into(&self, key: &Key, location: &Location, buffer: &mut [u8]) -> Result<usize> {
-        let field = Inspected { key: key.clone(), location: location.clone() };
-        let relabelled = location.relabel.as_ref().map(|_| self.read_field(&field)).transpose()?;
+    pub(crate) fn read_into(&self, field: &Inspected, buffer: &mut [u8]) -> Result<usize> {
+        let relabelled = field.location.relabel.as_ref().map(|_| self.read_field(field)).transpose()?;
         let length = match &relabelled {
             Some(bytes) => bytes.len(),
-            None => self.length_of(&field)?,
+            None => self.length_of(field)?,
         };
         let have = buffer.len();
-        let expected = || format!("room for the {length} bytes of field {key}");
+        let expected = || format!("room for the {length} bytes of field {}", field.key);
         let buffer = buffer
             .get_mut(..length)
             .ok_or_else(|| Error::invalid(format!("a buffer of {have} bytes"), expected()))?;
@@ -118,9 +117,9 @@ impl Inner {
             return Ok(length);
         }
         match &field.location.place {
-            Place::File(path) => self.with_handles(|| read_file(&field, path, buffer))?,
+            Place::File(path) => self.with_handles(|| read_file(field, path, buffer))?,
             Place::Object { container, .. } => {
-                let (open, mut wanted) = (self.container(container)?, [(&field, buffer)]);
+                let (open, mut wanted) = (self.container(container)?, [(field, buffer)]);
                 self.with_handles(|| read_objects(&*open, &mut wanted))?;
             }
         }
@@ -128,15 +127,15 @@ impl Inner {
     }
 
     /// The bytes of one field, without a copy if the engine lends them.
-    pub(crate) fn share(&self, key: &Key, location: &Location) -> Result<SharedBytes> {
-        let field = Inspected { key: key.clone(), location: location.clone() };
-        if let (Place::Object { container, object }, None) = (&location.place, &location.relabel) {
+    pub(crate) fn share(&self, field: &Inspected) -> Result<SharedBytes> {
+        let Location { place, relabel, .. } = &field.location;
+        if let (Place::Object { container, object }, None) = (place, relabel) {
             let open = self.container(container)?;
             if let Some(lent) = open.facets().lent_reads {
-                return self.with_handles(|| lend_object(lent, &field, *object));
+                return self.with_handles(|| lend_object(lent, field, *object));
             }
         }
-        let bytes = self.read_field(&field)?;
+        let bytes = self.read_field(field)?;
         let range = 0..bytes.len();
         Ok(SharedBytes::new(Arc::new(bytes), range).unwrap_or_default())
     }

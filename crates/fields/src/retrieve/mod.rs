@@ -10,17 +10,22 @@ pub(crate) mod list;
 pub(crate) mod retrieval;
 mod scan;
 
+use std::cell::Cell;
+
 use isotach_engine_kit::aligned::AlignedBuffer;
 use isotach_mars::{Key, Request};
 use isotach_object::SharedBytes;
 
 use crate::{
     FieldBytes, FieldStore, Location, Result,
-    catalogue::layout::{push_collocation_text, push_named_text},
-    catalogue::locks::Action,
+    catalogue::{locks::Action, split_texts::SplitTexts},
     retrieve::{inspect::Inspected, retrieval::Retrieval},
     store::Inner,
 };
+
+thread_local! {
+    static TEXTS: Cell<SplitTexts> = Cell::default();
+}
 
 /// A field with its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +68,7 @@ impl FieldStore {
     /// # Errors
     /// As [`FieldStore::retrieve_one`]; [`crate::Error::Invalid`] when the buffer is too small.
     pub fn retrieve_into(&self, key: &Key, buffer: &mut [u8]) -> Result<Option<usize>> {
-        self.read_found(key, |field| self.inner.read_into(&field.key, &field.location, buffer))
+        self.read_found(key, |field| self.inner.read_into(field, buffer))
     }
 
     /// As [`FieldStore::retrieve_one`], without a copy if the engine can lend the bytes.
@@ -71,7 +76,7 @@ impl FieldStore {
     /// # Errors
     /// As [`FieldStore::retrieve_one`].
     pub fn retrieve_shared(&self, key: &Key) -> Result<Option<SharedBytes>> {
-        self.read_found(key, |field| self.inner.share(&field.key, &field.location))
+        self.read_found(key, |field| self.inner.share(field))
     }
 
     /// The location of one field, or `None` if it does not exist; see [`FieldStore::retrieve_one`].
@@ -129,23 +134,26 @@ impl FieldStore {
 impl Inner {
     /// The location of the field that would be archived under this key, by one lookup in one index.
     fn locate_directly(&self, key: &Key) -> Result<Option<Location>> {
-        let Ok(mut split) = self.schema.split(key) else { return Ok(None) };
-        let mut text = String::with_capacity(96);
-        push_named_text(&mut text, &split.dataset);
-        let Some((root, entry)) = self.find_dataset(&text)? else { return Ok(None) };
+        let mut texts = TEXTS.take();
+        let location = self.locate_split(key, &mut texts);
+        TEXTS.set(texts);
+        location
+    }
+
+    fn locate_split(&self, key: &Key, texts: &mut SplitTexts) -> Result<Option<Location>> {
+        if texts.split(&self.schema, key).is_err() {
+            return Ok(None);
+        }
+        let Some((root, entry)) = self.find_dataset(&texts.dataset)? else { return Ok(None) };
         entry.check(Action::Retrieve)?;
         let Some(reader) = self.reader(&root, &entry)? else { return Ok(None) };
         if entry.record.schema != self.schema_digest {
             match reader.dataset.schema.split(key) {
-                Ok(own) if own.dataset.slots().eq(split.dataset.slots()) => split = own,
+                Ok(own) if own.dataset.slots().eq(texts.split.dataset.slots()) => texts.set(own),
                 _ => return Ok(None),
             }
         }
-        text.clear();
-        push_collocation_text(&mut text, &split.collocation, &split.element);
-        let index = reader.index_of(&text);
-        let mut element = String::new();
-        split.element.values_joined_into(&mut element);
-        reader.locate(self, index, &element, || split.whole())
+        let index = reader.index_of(&texts.collocation);
+        reader.locate(self, index, &texts.element, || texts.split.whole())
     }
 }
