@@ -76,6 +76,22 @@ pub fn combined(head: u32, tail: u32, tail_length: u64) -> u32 {
     bits.fold(head, |sum, bit| mapped(&ZEROS[bit], sum)) ^ tail
 }
 
+/// The checksum of `length` bytes, from those of their blocks. Each block has `block` bytes, the last one what is left.
+///
+/// ```
+/// # use isotach_engine_kit::checksum::{combined_blocks, crc32c};
+/// let sums: Vec<u32> = b"123456789".chunks(4).map(crc32c).collect();
+/// assert_eq!(combined_blocks(&sums, 4, 9), crc32c(b"123456789"));
+/// ```
+pub fn combined_blocks(sums: &[u32], block: u64, length: u64) -> u32 {
+    let mut left = length;
+    sums.iter().fold(0, |sum, next| {
+        let length = left.min(block);
+        left -= length;
+        combined(sum, *next, length)
+    })
+}
+
 const fn mapped(map: &Map, mut sum: u32) -> u32 {
     let (mut out, mut bit) = (0, 0);
     while sum != 0 {

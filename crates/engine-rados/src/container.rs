@@ -123,8 +123,7 @@ impl Container for RadosContainer {
         write.check_for(SCHEME, CAPABILITIES.redundancy)?;
         let mut pipeline = self.pipeline();
         pipeline.check(&self.space)?;
-        pipeline.or_fail(|pipeline| pipeline.take_new(object, data, &self.arrays))?;
-        Ok(None)
+        pipeline.or_fail(|pipeline| pipeline.take_new(object, data, &self.arrays))
     }
 
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {

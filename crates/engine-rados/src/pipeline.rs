@@ -4,8 +4,8 @@
 //! - Bytes of arrays are written while the caller continues; entries wait. A flush completes the bytes first and then submits the
 //!   entries, object by object, in the order in which the objects were first named. So an entry never counts before the bytes that
 //!   it may refer to, nor before the entries of objects that were named before its own.
-//! - At most [`BYTES_MAX`] wait or are being written. Exceptions are a single larger update, and entries that are sent ahead, whose
-//!   operations are bounded by the depth.
+//! - At most [`BYTES_MAX`] wait or are being written. Exceptions are a single larger update, a new array that is prepared until there
+//!   is space for it, and entries that are sent ahead, whose operations are bounded by the depth.
 //! - After a failure the handle accepts nothing more, because the outcome of the operations under way is unknown.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -182,16 +182,19 @@ impl Pipeline {
         arrays.settle(vec![Job::new(Slot::of(cell), Vec::new(), vec![change])]).map(drop)
     }
 
-    /// Accepts the bytes of a new array.
-    pub(crate) fn take_new(&mut self, object: ObjectId, data: &[u8], arrays: &Arrays) -> Result<()> {
+    /// Accepts the bytes of a new array, and returns their checksum if it was computed.
+    pub(crate) fn take_new(&mut self, object: ObjectId, data: &[u8], arrays: &Arrays) -> Result<Option<u32>> {
         if !self.begins_at_once(object, data, arrays) {
             let write = Update::Write { cell: Cell::array(object), offset: 0, data };
-            return self.take(&write, arrays);
+            return self.take(&write, arrays).map(|()| None);
         }
         self.is_ahead = true;
+        // Before waiting: meanwhile the cluster works on what is under way.
+        let prepared = Arrays::prepare_create(object, data)?;
+        let sum = prepared.sum;
         self.make_space(data.len(), arrays)?;
-        self.begin(arrays.begin_create(object, data)?);
-        Ok(())
+        self.begin(arrays.begin_create(prepared)?);
+        Ok(Some(sum))
     }
 
     /// Whether these bytes, the first of an array, are sent before others follow.
@@ -221,8 +224,9 @@ impl Pipeline {
 
     /// Begins to create an array, which may be there.
     fn create(&mut self, object: ObjectId, data: Vec<u8>, arrays: &Arrays) -> Result<()> {
+        let prepared = Arrays::prepare_create(object, &data)?;
         self.make_space(data.len(), arrays)?;
-        self.begin(arrays.begin_create(object, &data)?.keeping(data));
+        self.begin(arrays.begin_create(prepared)?.keeping(data));
         Ok(())
     }
 

@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
-use isotach_engine_kit::{bytes::Reader, checksum::crc32c};
+use isotach_engine_kit::{
+    bytes::Reader,
+    checksum::{combined_blocks, crc32c},
+};
 use isotach_object::{Error, ObjectId, Result};
 
 use crate::keys;
@@ -58,6 +61,11 @@ impl Piece {
         let sums = data.chunks(BLOCK).map(crc32c).collect();
         let length = data.len() as u64;
         Self { start, length, place, offset: 0, stored: length, sums }
+    }
+
+    /// The checksum of all that is stored there. The piece has all of it.
+    pub(crate) fn sum(&self) -> u32 {
+        combined_blocks(&self.sums, BLOCK as u64, self.stored)
     }
 
     pub(crate) fn end(&self) -> u64 {
@@ -322,6 +330,15 @@ mod tests {
             let (from, to) = (from.min(table.size), to.max(from).min(table.size));
             let range = from.min(to)..to;
             prop_assert!(read(&again, &stored, &range) == plain[range.start as usize..range.end as usize]);
+        }
+    }
+
+    #[test]
+    fn the_checksums_of_blocks_make_that_of_all_bytes() {
+        let data: Vec<u8> = (0..2 * BLOCK + 77).map(|at| ((at * 31) >> 3) as u8).collect();
+        for length in [1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, data.len()] {
+            let piece = Piece::whole(0, PiecePlace::Own, &data[..length]);
+            assert_eq!(piece.sum(), crc32c(&data[..length]), "{length} bytes");
         }
     }
 

@@ -6,7 +6,7 @@
 
 use isotach_engine_kit::{
     bytes::{Put, Reader},
-    checksum::{combined, crc32c},
+    checksum::{combined_blocks, crc32c},
 };
 use sha2::{Digest as _, Sha256};
 
@@ -69,13 +69,7 @@ fn chunks(length: u64) -> u64 {
 impl Extent {
     /// The checksum of all its bytes.
     pub(crate) fn sum(&self) -> u32 {
-        let (first, others) = self.sums.as_slice().split_first().unwrap_or((&0, &[]));
-        let mut left = self.length.saturating_sub(CHUNK);
-        others.iter().fold(*first, |sum, next| {
-            let length = left.min(CHUNK);
-            left -= length;
-            combined(sum, *next, length)
-        })
+        combined_blocks(self.sums.as_slice(), CHUNK, self.length)
     }
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {

@@ -28,7 +28,17 @@ const STRIPES_MAX: u64 = 64;
 const ATTEMPTS_MAX: u32 = 10_000;
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// A new array that is being created with bytes of its own. The operation fails if the array exists.
+/// The operation that creates a new array with bytes of its own, and fails if the array exists.
+pub(crate) struct Preparation {
+    object: ObjectId,
+    length: usize,
+    tag: [u8; 16],
+    op: WriteOp,
+    /// The checksum of the bytes.
+    pub(crate) sum: u32,
+}
+
+/// A new array that is being created.
 #[derive(Debug)]
 pub(crate) struct Creation {
     pub(crate) object: ObjectId,
@@ -73,18 +83,24 @@ impl Arrays {
         length > 0 && length <= self.options().chunk && stripe(class, length, self.options().chunk) >= length
     }
 
-    /// Begins to create an array with bytes of its own.
-    pub(crate) fn begin_create(&self, object: ObjectId, data: &[u8]) -> Result<Creation> {
-        let mut table = Table::of(Piece::whole(0, PiecePlace::Own, data));
+    /// Sums and copies the bytes of a new array, which takes a while, and sends nothing.
+    pub(crate) fn prepare_create(object: ObjectId, data: &[u8]) -> Result<Preparation> {
+        let piece = Piece::whole(0, PiecePlace::Own, data);
+        let sum = piece.sum();
+        let mut table = Table::of(piece);
         table.tag = random::bytes()?;
-        let begin = || {
-            let mut op = WriteOp::new()?;
-            op.create().write_full(data);
-            set_table(&mut op, &table.tag, &here(&table, object));
-            self.space.data.begin(&keys::array_name(object), &op)
-        };
-        let pending = begin().context(|| format!("write array {object}"))?;
-        Ok(Creation { object, length: data.len(), spare: None, tag: table.tag, pending })
+        let mut op = WriteOp::new().context(|| format!("write array {object}"))?;
+        op.create().write_full(data);
+        set_table(&mut op, &table.tag, &here(&table, object));
+        Ok(Preparation { object, length: data.len(), tag: table.tag, op, sum })
+    }
+
+    /// Begins to create an array.
+    pub(crate) fn begin_create(&self, prepared: Preparation) -> Result<Creation> {
+        let Preparation { object, length, tag, op, .. } = prepared;
+        let pending = self.space.data.begin(&keys::array_name(object), &op);
+        let pending = pending.context(|| format!("write array {object}"))?;
+        Ok(Creation { object, length, spare: None, tag, pending })
     }
 
     /// Whether an array is as the table with this tag says.
