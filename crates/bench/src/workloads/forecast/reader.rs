@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use isotach_engine_kit::aligned::AlignedBuffer;
 use isotach_fields::{FieldStore, ListOptions};
 
 use super::{Field, Forecast, Keys, Message, Pace, Shape};
@@ -19,6 +20,8 @@ pub(crate) struct Reader {
     shape: Shape,
     keys: Keys,
     message: Message,
+    /// The bytes of a field that is read by itself. A new buffer for each field would take longer to clear than to fill.
+    buffer: AlignedBuffer,
     every_byte: bool,
     pub(super) calls: Calls,
     notes: Notes,
@@ -29,8 +32,9 @@ impl Reader {
     pub(crate) fn new(store: FieldStore, forecast: &Forecast, every_byte: bool) -> Result<Self> {
         let keys = Keys::new(&forecast.key, &forecast.shape)?;
         let message = Message::new(&forecast.template);
+        let buffer = AlignedBuffer::new(message.size());
         let (calls, notes) = (Calls::start(), Notes::default());
-        Ok(Self { store, shape: forecast.shape.clone(), keys, message, every_byte, calls, notes })
+        Ok(Self { store, shape: forecast.shape.clone(), keys, message, buffer, every_byte, calls, notes })
     }
 
     /// Runs the work of a phase, and records its notes.
@@ -85,11 +89,12 @@ impl Reader {
             let key = self.keys.of(&field);
             let calls = &mut self.calls;
             let found = recorder.operation(|timer| {
-                let read = || calls.time("retrieve", || Ok(self.store.retrieve_one(key)?));
-                let found = timer.transfer(self.message.size() as u64, read)?;
+                let read = || Ok(self.store.retrieve_into(key, &mut self.buffer)?);
+                let found = timer.transfer(self.message.size() as u64, || calls.time("retrieve", read))?;
                 found.ok_or_else(|| Error::wrong("no field", format!("field {key}")))
             })?;
-            recorder.check_last(calls.time("check", || self.message.is(&field, &found, self.every_byte)));
+            let found = &self.buffer[..found];
+            recorder.check_last(calls.time("check", || self.message.is(&field, found, self.every_byte)));
         }
         Ok(())
     }
