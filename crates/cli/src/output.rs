@@ -5,6 +5,7 @@ pub(crate) mod line;
 pub(crate) mod sink;
 mod table;
 mod units;
+mod write_behind;
 
 use std::{
     fmt,

@@ -5,7 +5,7 @@
 
 use std::{
     fs::{self, File, Permissions},
-    io::{self, Write},
+    io,
     os::{fd::AsRawFd, unix::fs::PermissionsExt},
     path::{Path, PathBuf},
 };
@@ -35,6 +35,11 @@ impl AtomicFile {
             Some(file) => Ok(Self::Nameless(file)),
             None => named().permissions(Permissions::from_mode(MODE)).tempfile_in(folder).map(Self::Named),
         }
+    }
+
+    /// The open file, to write to.
+    pub(crate) fn open_again(&self) -> io::Result<File> {
+        self.file().try_clone()
     }
 
     /// Gives the file its name, in the folder in which it was created. Replaces a file of that name, and takes over its
@@ -87,16 +92,6 @@ impl AtomicFile {
     }
 }
 
-impl Write for AtomicFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file().flush()
-    }
-}
-
 /// The folder of a file.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
@@ -130,6 +125,8 @@ fn handle(file: &File) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     fn names(folder: &Path) -> Vec<String> {
@@ -140,8 +137,8 @@ mod tests {
     /// A file of each kind that holds `text`.
     fn files(folder: &Path, text: &str) -> [AtomicFile; 2] {
         let named = named().tempfile_in(folder).unwrap();
-        [AtomicFile::new_in(folder).unwrap(), AtomicFile::Named(named)].map(|mut file| {
-            file.write_all(text.as_bytes()).unwrap();
+        [AtomicFile::new_in(folder).unwrap(), AtomicFile::Named(named)].map(|file| {
+            file.open_again().unwrap().write_all(text.as_bytes()).unwrap();
             file
         })
     }

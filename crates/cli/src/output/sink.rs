@@ -4,13 +4,14 @@
 
 use std::{
     fs,
-    io::{self, BufWriter, Stdout, Write},
+    io::{self, stdout},
+    os::fd::AsFd,
     path::{Path, PathBuf},
 };
 
 use super::{
     atomic_file::{AtomicFile, folder_of},
-    standard_output,
+    write_behind::WriteBehind,
 };
 use crate::{
     failure::{Failure, Outcome},
@@ -19,17 +20,26 @@ use crate::{
 
 /// An output.
 #[derive(Debug)]
-pub(crate) enum Sink {
-    /// Standard output.
-    Standard(BufWriter<Stdout>),
-    /// A file that gets its name when it is complete.
-    File { file: BufWriter<AtomicFile>, path: PathBuf },
-    /// A device or a pipe, which a file must not replace.
-    Special { file: fs::File, path: PathBuf },
+pub(crate) struct Sink {
+    out: WriteBehind,
+    target: Target,
 }
 
-/// The bytes that are collected for one write.
-const BUFFER: usize = 1 << 20;
+/// What the bytes are written to.
+#[derive(Debug)]
+enum Target {
+    Standard,
+    /// A file that gets its name when it is complete.
+    File {
+        file: AtomicFile,
+        path: PathBuf,
+    },
+    /// A device or a pipe, which a file must not replace.
+    Special {
+        path: PathBuf,
+    },
+}
+
 /// The number of symbolic links that are followed.
 const LINKS_MAX: usize = 40;
 
@@ -37,7 +47,8 @@ impl Sink {
     /// Opens the output.
     pub(crate) fn open(path: &Path) -> Outcome<Self> {
         if is_standard(path) || is_standard_output(path) {
-            return Ok(Self::Standard(standard_output()));
+            let out = stdout().as_fd().try_clone_to_owned()?;
+            return Ok(Self { out: WriteBehind::new(out.into()), target: Target::Standard });
         }
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => {
@@ -47,7 +58,7 @@ impl Sink {
             Ok(metadata) if !metadata.is_file() => {
                 let file = fs::OpenOptions::new().write(true).open(path);
                 let file = file.map_err(Failure::file("open", path))?;
-                Ok(Self::Special { file, path: path.to_owned() })
+                Ok(Self { out: WriteBehind::new(file), target: Target::Special { path: path.to_owned() } })
             }
             // A user without write permission must not replace the file either.
             Ok(_) => {
@@ -64,22 +75,19 @@ impl Sink {
     fn file(path: &Path) -> Outcome<Self> {
         let path = resolved(path);
         let folder = folder_of(&path);
-        let file = AtomicFile::new_in(folder).map_err(Failure::file("create a file in", folder))?;
-        Ok(Self::File { file: BufWriter::with_capacity(BUFFER, file), path })
+        let created = AtomicFile::new_in(folder).and_then(|file| Ok((file.open_again()?, file)));
+        let (out, file) = created.map_err(Failure::file("create a file in", folder))?;
+        Ok(Self { out: WriteBehind::new(out), target: Target::File { file, path } })
     }
 
-    /// Appends bytes.
+    /// Appends bytes. A write that fails may be reported by a later call.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Outcome {
-        match self {
-            Self::Standard(out) => Ok(out.write_all(bytes)?),
-            Self::File { file, path } => file.write_all(bytes).map_err(Failure::file("write", path)),
-            Self::Special { file, path } => file.write_all(bytes).map_err(Failure::file("write", path)),
-        }
+        self.out.write(bytes).map_err(|error| self.target.failed(error))
     }
 
     /// A line that says what an empty result means for the output file. `None` if the output is no file.
     pub(crate) fn unfinished(&self) -> Option<String> {
-        let Self::File { path, .. } = self else { return None };
+        let Target::File { path, .. } = &self.target else { return None };
         let shown = path.display();
         Some(match path.exists() {
             true => format!("nothing found: {shown} is unchanged"),
@@ -88,14 +96,20 @@ impl Sink {
     }
 
     /// Marks the output as complete. Without it no file appears.
-    pub(crate) fn finish(self) -> Outcome {
+    pub(crate) fn finish(mut self) -> Outcome {
+        self.out.finish().map_err(|error| self.target.failed(error))?;
+        match self.target {
+            Target::File { file, path } => file.publish(&path).map_err(Failure::file("write", &path)),
+            Target::Standard | Target::Special { .. } => Ok(()),
+        }
+    }
+}
+
+impl Target {
+    fn failed(&self, error: io::Error) -> Failure {
         match self {
-            Self::Standard(mut out) => Ok(out.flush()?),
-            Self::Special { .. } => Ok(()),
-            Self::File { file, path } => {
-                let file = file.into_inner().map_err(io::IntoInnerError::into_error);
-                file.and_then(|file| file.publish(&path)).map_err(Failure::file("write", &path))
-            }
+            Self::Standard => error.into(),
+            Self::File { path, .. } | Self::Special { path } => Failure::file("write", path)(error),
         }
     }
 }

@@ -172,3 +172,24 @@ fn a_dry_purge_works_on_a_read_only_file_system() {
     assert_eq!(small.run(&["purge"]).succeeds().text(), dry.text());
     small.run(&["purge", "--doit"]).exits(1);
 }
+
+#[test]
+fn a_full_disk_under_the_output_leaves_no_file_and_the_earlier_one_as_it_was() {
+    let store = Store::new();
+    let Some(disk) = SmallDisk::mount(&store, "2m") else { return };
+    (0..40).for_each(|step| store.write_raw(step, &vec![1; 70_000]));
+    store.write_raw(40, &vec![1; 3 << 20]);
+    let (out, before) = (disk.0.join("out"), disk.0.join("before"));
+    fs::write(&before, "before").unwrap();
+    for request in [field("0/to/39/by/1"), field(40), field("0/to/40/by/1")] {
+        for path in [&out, &before] {
+            let path = path.to_str().unwrap();
+            let read = store.run(["read", &request, "-o", path]);
+            read.fails_with(1, &["cannot write ", path, "No space left on device"]);
+        }
+    }
+    assert_eq!(tree(&disk.0).len(), 1, "{:?}", fs::read_dir(&disk.0));
+    assert_eq!(fs::read(&before).unwrap(), b"before");
+    store.ok(["read", &field(0), "-o", out.to_str().unwrap()]);
+    same_bytes(&fs::read(&out).unwrap(), &vec![1; 70_000]);
+}

@@ -25,6 +25,7 @@ mod output;
 mod overlays;
 mod permissions;
 mod purge;
+mod read_outputs;
 mod reading;
 mod repairs;
 mod snapshots;
