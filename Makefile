@@ -45,19 +45,17 @@ demo: ## Build, archive a small forecast with several writers and readers, show 
 	@$(MAKE) --no-print-directory build
 	scripts/with-eccodes $(TARGET)/release/isotach demo $(DEMO)
 
-# One build serves all: the Rust tests are built in the dev profile (opt-level 1, overflow checks, debug assertions),
-# which builds the program too, and the Python tests drive that very program.
+# There are two builds, both in the dev profile (opt-level 1, overflow checks, debug assertions): the program and the libdaos, as
+# they are installed, and the workspace with the features of its tests. Cargo builds a crate anew for each set of features of what
+# it depends on, so all commands here name the same packages. The Python tests drive the program of the first build.
 test: export ISOTACH_REQUIRE := $(if $(ISOTACH_REQUIRE),$(ISOTACH_REQUIRE)$(comma))eccodes
 test: ## Run every test but those of test-ceph
 	@scripts/setup test
-	scripts/with-eccodes $(with_ceph) cargo test --workspace --locked --no-fail-fast
-	@$(call on_ceph,the engine on RADOS,cargo test --locked -p isotach-engine-rados --features cluster)
-	@$(call on_ceph,the libdaos on RADOS,cargo test --locked -p isotach-libdaos --features cluster on_a_cluster)
-	scripts/libdaos with cargo test --locked -p isotach-engine-daos --features cluster
-	scripts/libdaos with cargo test --locked -p isotach-fields --test field_store
-	cargo test --locked -p isotach-engine-posix --features schedules --test schedules
-	cargo build --locked -p isotach-cli
-	ISOTACH_BIN=$(abspath $(TARGET))/debug/isotach scripts/with-eccodes $(PYTHON) -m pytest -rs -m "not faults" tests
+	@$(ceph_or_skip)
+	scripts/libdaos with scripts/with-eccodes $(with_ceph) cargo test --workspace --locked --no-fail-fast --features $(clusters)
+	cargo test --workspace --locked --features isotach-engine-posix/schedules --test schedules
+	cargo build --locked -p isotach-cli -p isotach-libdaos
+	$(built) scripts/with-eccodes $(PYTHON) -m pytest -rs -m "not faults" tests
 	@echo "make test: all tests passed"
 
 # Three OSDs want both cores: no other test runs beside these. Rust tests against a cluster have their place before
@@ -65,15 +63,21 @@ test: ## Run every test but those of test-ceph
 test-ceph: ## Run the tests that break a Ceph cluster of three OSDs
 	@scripts/setup test-ceph
 	cargo build --locked -p isotach-cli
-	ISOTACH_BIN=$(abspath $(TARGET))/debug/isotach $(PYTHON) -m pytest -rs -m faults tests/ceph
+	$(built) $(PYTHON) -m pytest -rs -m faults tests/ceph
 	@echo "make test-ceph: all tests passed"
 
 # A cluster of one OSD around a command, where Ceph is installed; else the command by itself.
 with_ceph = $$(scripts/ceph-dev installed && echo scripts/ceph-dev with)
 
-# on_ceph WHAT,COMMAND: for tests that are nothing without a cluster. `scripts/setup` has said what to install.
-on_ceph = if scripts/ceph-dev installed; then echo 'scripts/ceph-dev with $(2)'; scripts/ceph-dev with $(2); \
-	else echo 'skipped, Ceph is not installed: tests of $(1)'; ! [[ ",$${ISOTACH_REQUIRE:-}," == *,ceph,* ]]; fi
+# The features of tests that need a cluster: on DAOS, which is our libdaos, and on Ceph where it is installed.
+clusters = isotach-engine-daos/cluster$$(scripts/ceph-dev installed 2>/dev/null && echo ,isotach-engine-rados/cluster,isotach-libdaos/cluster)
+
+# `scripts/setup` has said what to install.
+ceph_or_skip = scripts/ceph-dev installed || { echo 'skipped, Ceph is not installed: tests of the engine and the libdaos on RADOS'; \
+	! [[ ",$${ISOTACH_REQUIRE:-}," == *,ceph,* ]]; }
+
+# Where the Python tests find what cargo built.
+built = ISOTACH_BIN=$(abspath $(TARGET))/debug/isotach ISOTACH_MAKE_CONTAINER=$(abspath $(TARGET))/debug/examples/make_container
 
 test-nightly: export ISOTACH_SEQUENCES := 10000
 test-nightly: export ISOTACH_MULTIPROCESS_SECONDS := 600

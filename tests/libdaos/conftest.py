@@ -15,9 +15,10 @@ import pytest
 from place import ROOT, Place
 
 
-def built(package: str, is_wanted: str) -> Path:
-    """What cargo builds of a package: the file with this name."""
-    command = ["cargo", "build", "--locked", "-q", "-p", package, "--message-format=json"]
+def built(is_wanted: str) -> Path:
+    """A file with this name that cargo builds. It builds the library and the program together, as `make test` does: alone, each would be built anew."""
+    packages = ["-p", "isotach-libdaos", "-p", "isotach-cli"]
+    command = ["cargo", "build", "--locked", "-q", *packages, "--message-format=json"]
     done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     messages = (json.loads(line) for line in done.stdout.splitlines())
     files = (Path(name) for message in messages for name in message.get("filenames", ()))
@@ -27,14 +28,14 @@ def built(package: str, is_wanted: str) -> Path:
 @pytest.fixture(scope="session")
 def library() -> Path:
     """The built library."""
-    return built("isotach-libdaos", "libdaos.so")
+    return built("libdaos.so")
 
 
 @pytest.fixture(scope="session")
 def isotach() -> Path:
     """The built program."""
     given = os.environ.get("ISOTACH_BIN")
-    return Path(given) if given else built("isotach-cli", "isotach")
+    return Path(given) if given else built("isotach")
 
 
 @pytest.fixture

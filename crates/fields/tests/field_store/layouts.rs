@@ -40,7 +40,7 @@ pub(crate) struct Layout {
     pub(crate) registry: Registry,
     pub(crate) config: Config,
     pub(crate) folder: TempDir,
-    _in_cluster: Option<InCluster>,
+    in_cluster: Option<InCluster>,
 }
 
 /// The pool of a layout in a cluster. The cluster is disposable, so other pools are left behind.
@@ -88,7 +88,7 @@ impl Layout {
         let config = Config::split(&at(catalogue), &at(store))
             .with_schema(SCHEMA)
             .with_clock(Clock::fixed(2024, 1, 2).unwrap());
-        Self { name, registry, config, folder, _in_cluster: None }
+        Self { name, registry, config, folder, in_cluster: None }
     }
 
     /// A layout in which `CLUSTER` stands for a new pool in a cluster.
@@ -102,7 +102,7 @@ impl Layout {
         let at = |text: &str| text.replace("CLUSTER", uri);
         let mut layout = Self::new(on_disk(), name, &at(catalogue), &at(store));
         layout.registry = layout.registry.with(Arc::clone(engine));
-        layout._in_cluster = Some(InCluster(Arc::clone(engine), uri.parse().unwrap()));
+        layout.in_cluster = Some(InCluster(Arc::clone(engine), uri.parse().unwrap()));
         layout
     }
 
@@ -154,6 +154,17 @@ impl Layout {
             add(catalogue, "CLUSTER", "posix:DIR/store?sync=no");
         }
         all
+    }
+
+    /// Whether a part of it is in a cluster.
+    pub(crate) fn is_in_cluster(&self) -> bool {
+        self.in_cluster.is_some()
+    }
+
+    /// Whether catalogue and store are in the same pool.
+    pub(crate) fn is_in_one_pool(&self) -> bool {
+        let space = &self.config.spaces[0];
+        space.catalogue == space.store
     }
 
     /// Whether datasets can have snapshots there.
