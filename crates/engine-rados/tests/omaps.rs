@@ -139,7 +139,7 @@ fn of_entries_that_are_sent_while_their_omaps_are_split_the_last_change_counts()
 
 #[test]
 fn a_split_of_a_dead_process_is_completed_by_a_waiting_one_while_readers_go_on() {
-    for before in [100, 3000] {
+    let complete = |before: usize| {
         let fixture = support::rados("entries=1000");
         let uri = new_container(&fixture);
         put(&*container(&fixture, &uri), 0..before);
@@ -149,7 +149,9 @@ fn a_split_of_a_dead_process_is_completed_by_a_waiting_one_while_readers_go_on()
         put(&*container(&fixture, &uri), before..before + 10);
         assert_eq!(listed(&*reader), (0..before + 10).map(key).collect());
         assert_eq!(fault_injection::omap_sizes(&uri, OBJECT).unwrap().iter().sum::<usize>(), before + 10);
-    }
+    };
+    // The one who waits takes the other for dead after some seconds.
+    thread::scope(|scope| [100, 3000].map(|before| scope.spawn(move || complete(before))).map(drop));
 }
 
 #[test]

@@ -26,36 +26,40 @@ mod views;
 use side::Side;
 use step::{Step, Turn};
 
-/// How many sequences are run where `ISOTACH_SEQUENCES` does not say.
-const SEQUENCES: u32 = 500;
+/// How many sequences are run where neither `ISOTACH_SEQUENCES` nor the engine says.
+pub const SEQUENCES: u32 = 500;
 /// The longest sequence, in turns.
 const TURNS: usize = 40;
 
 /// Makes a module for an engine with one test, which runs random sequences of operations on the engine and
 /// on the model: `model_suite! { name => fixture }`.
 ///
-/// `ISOTACH_SEQUENCES` says how many (500 if not set), `ISOTACH_SEED` which (by the clock if not set).
+/// `ISOTACH_SEQUENCES` says how many (500 if not set), `ISOTACH_SEED` which (by the clock if not set). A slow engine has fewer than
+/// 500 by `model_suite! { 100; name => fixture }`.
 #[macro_export]
 macro_rules! model_suite {
-    ($($name:ident => $fixture:expr),+ $(,)?) => { $(
+    ($($name:ident => $fixture:expr),+ $(,)?) => {
+        $crate::model_suite! { $crate::model::SEQUENCES; $($name => $fixture),+ }
+    };
+    ($sequences:expr; $($name:ident => $fixture:expr),+ $(,)?) => { $(
         mod $name {
             #[allow(unused_imports, reason = "the fixture may need none of them")]
             use super::*;
 
             #[test]
             fn random_sequences_agree_with_the_model() {
-                $crate::model::run(&$fixture);
+                $crate::model::run(&$fixture, $sequences);
             }
         }
     )+ };
 }
 
-/// As [`compare`], with the number of sequences and the seed from the environment.
+/// As [`compare`], with the seed from the environment, and the number of sequences, too, where it says one.
 ///
 /// # Panics
 /// As [`compare`]; and when a variable is not a number.
-pub fn run(fixture: &dyn Fixture) {
-    let sequences = number("ISOTACH_SEQUENCES").map_or(SEQUENCES, |number| number as u32);
+pub fn run(fixture: &dyn Fixture, sequences: u32) {
+    let sequences = number("ISOTACH_SEQUENCES").map_or(sequences, |number| number as u32);
     compare(fixture, sequences, seed());
 }
 
