@@ -55,7 +55,7 @@ test: ## Run every test but those of test-ceph
 	scripts/libdaos with scripts/with-eccodes $(with_ceph) cargo test --workspace --locked --no-fail-fast --features $(clusters)
 	cargo test --workspace --locked --features isotach-engine-posix/schedules --test schedules
 	cargo build --locked -p isotach-cli -p isotach-libdaos
-	$(built) scripts/with-eccodes $(PYTHON) -m pytest -rs -m "not faults" tests
+	$(built) scripts/with-eccodes $(PYTHON) -m pytest -n 2 --dist loadfile -rs -m "not faults" tests
 	@echo "make test: all tests passed"
 
 # Three OSDs want both cores: no other test runs beside these. Rust tests against a cluster have their place before

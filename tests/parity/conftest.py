@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 NEEDED = ["pyfdb", "fdb5lib", "eccodes"]
 INSTALL = "pip install -r tests/parity/requirements.txt"
-ORDERS: dict[str, str] = {}
-# Lines for the end of the run.
-SUMMARY: list[str] = []
 
 
 @pytest.fixture(scope="session")
@@ -91,13 +88,17 @@ def same_day(today: date) -> Iterator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Says what the sweep found, and for how many requests the two stores also agree on the order of the fields."""
-    for line in SUMMARY:
-        terminalreporter.write_line(line)
-    if ORDERS:
-        differing = sorted(name for name, said in ORDERS.items() if said != "same")
-        terminalreporter.write_line(
-            f"order of fields: the same in {len(ORDERS) - len(differing)} of {len(ORDERS)}"
-        )
-        for name in differing:
-            terminalreporter.write_line(f"  differs: {name}")
+    """Says what the sweep found, and for how many requests the two stores also agree on the order of the fields.
+
+    The tests tell this by `record_property`, which reaches this process from whichever process ran them.
+    """
+    reports = terminalreporter.getreports("passed") + terminalreporter.getreports("failed")
+    told = [told for report in reports if report.when == "call" for told in report.user_properties]
+    for found in (found for name, found in told if name == "sweep"):
+        terminalreporter.write_line(f"sweep, {found}")
+    same = [case for name, case in told if name == "same order"]
+    other = sorted(case for name, case in told if name == "other order")
+    if same or other:
+        terminalreporter.write_line(f"order of fields: the same in {len(same)} of {len(same) + len(other)}")
+        for case in other:
+            terminalreporter.write_line(f"  differs: {case}")

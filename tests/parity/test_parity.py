@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from cases import CASES, REFUSED, Case, table
-from conftest import ORDERS
 
 READ = [case for case in CASES if case.read is not None]
 PAGE = Path(__file__).parents[2] / "docs" / "parity.md"
@@ -87,7 +86,7 @@ def test_both_list_the_same_keys(case: Case, fdb_answers, isotach) -> None:
 
 
 @pytest.mark.parametrize("case", READ, ids=named)
-def test_both_read_the_same_bytes(case: Case, fdb_answers, isotach, labels) -> None:
+def test_both_read_the_same_bytes(case: Case, fdb_answers, isotach, labels, record_property) -> None:
     from stores import messages
 
     expected, answer = fdb_answers["retrieve", case.name], isotach.retrieve(case.request)
@@ -97,7 +96,7 @@ def test_both_read_the_same_bytes(case: Case, fdb_answers, isotach, labels) -> N
         Counter(theirs), Counter(ours), lambda m: labels.get(m, f"unknown message {m[:32]!r}")
     )
     assert not unlike, f"{case.request}\n{unlike}"
-    ORDERS[case.name] = "same" if theirs == ours else "differs"
+    record_property("same order" if theirs == ours else "other order", case.name)
 
 
 @pytest.mark.parametrize("request_text, key", REFUSED)

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from needs import skip
 
-from conftest import SUMMARY
 from sweep import STANDARD, FdbSweep, IsotachSweep, Sample, Swept, default_schema, samples
 from sweep_exceptions import COMPARISONS, EXCEPTIONS, Comparison
 
@@ -93,7 +92,7 @@ def test_a_hundred_different_files_come_from_packages(files: list[Sample]) -> No
 
 @pytest.mark.parametrize("comparison", COMPARISONS, ids=lambda comparison: comparison.name)
 def test_fdb_and_isotach_make_the_same_of_every_sample(
-    comparison: Comparison, files: list[Sample], by_fdb: Results, by_isotach: Results
+    comparison: Comparison, files: list[Sample], by_fdb: Results, by_isotach: Results, record_property
 ) -> None:
     fdb, isotach = by_fdb[comparison.fdb], by_isotach[comparison.isotach]
     used, differences, fields = Counter(), [], 0
@@ -106,9 +105,10 @@ def test_fdb_and_isotach_make_the_same_of_every_sample(
         if not covering:
             differences.append(difference(name, fdb[name], isotach[name]))
     taken = sum(bool(fdb[file.name].accepted) for file in files)
-    SUMMARY.append(
-        f"sweep, {comparison.name}: {len(files)} files, {taken} taken by FDB, {fields} keys the same, "
-        f"{len(differences)} differences"
+    record_property(
+        "sweep",
+        f"{comparison.name}: {len(files)} files, {taken} taken by FDB, {fields} keys the same, "
+        f"{len(differences)} differences",
     )
     assert not differences, "\n".join(differences)
     of_this = [case for case in EXCEPTIONS if case.comparison == comparison]
