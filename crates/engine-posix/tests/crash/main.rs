@@ -18,6 +18,8 @@ mod restore;
 mod versions;
 mod workload;
 
+use std::thread;
+
 use isotach_engine_posix::simulation::{Loss, Random};
 use isotach_needs::{number, seed};
 
@@ -27,19 +29,28 @@ use self::{check::check, workload::History};
 const OPERATIONS: usize = 200;
 /// Random losses unless `ISOTACH_SEQUENCES` says otherwise.
 const SEQUENCES: u64 = 500;
+/// Threads of a test: the two long ones would keep one core each, one of them long after the other tests have ended.
+const THREADS: usize = 2;
+
+/// Checks power failures after so many changes, with what each loses.
+fn check_all(history: &History, failures: &[(usize, Loss)]) {
+    thread::scope(|scope| {
+        for part in 0..THREADS {
+            let failures = failures.iter().skip(part).step_by(THREADS);
+            scope.spawn(move || failures.for_each(|(changes, loss)| check(history, *changes, *loss)));
+        }
+    });
+}
 
 #[test]
 fn a_crash_at_any_change_keeps_what_was_flushed_and_splits_no_transaction() {
     let seed = seed();
     let history = History::record(seed, OPERATIONS);
-    let mut checked = 0;
-    for changes in 0..=history.disk.changes() {
-        for loss in [Loss::All, Loss::Nothing, Loss::LastTorn(seed ^ changes as u64)] {
-            check(&history, changes, loss);
-            checked += 1;
-        }
-    }
-    println!("{checked} crashes of {OPERATIONS} operations, seed {seed}");
+    let losses = |changes| [Loss::All, Loss::Nothing, Loss::LastTorn(seed ^ changes as u64)];
+    let changes = 0..=history.disk.changes();
+    let failures: Vec<_> = changes.flat_map(|changes| losses(changes).map(|loss| (changes, loss))).collect();
+    check_all(&history, &failures);
+    println!("{} crashes of {OPERATIONS} operations, seed {seed}", failures.len());
 }
 
 #[test]
@@ -47,9 +58,9 @@ fn random_losses_keep_what_was_flushed_and_split_no_transaction() {
     let (seed, sequences) = (seed(), number("ISOTACH_SEQUENCES").unwrap_or(SEQUENCES));
     let mut random = Random(seed);
     let history = History::record(seed, OPERATIONS);
-    for _ in 0..sequences {
-        let changes = random.below(history.disk.changes() as u64 + 1) as usize;
-        check(&history, changes, Loss::Seeded(random.number()));
-    }
+    let changes = history.disk.changes() as u64 + 1;
+    let failures: Vec<_> =
+        (0..sequences).map(|_| (random.below(changes) as usize, Loss::Seeded(random.number()))).collect();
+    check_all(&history, &failures);
     println!("{sequences} random losses, seed {seed}");
 }

@@ -17,6 +17,8 @@ mod history;
 mod wipes;
 mod workload;
 
+use std::thread;
+
 use isotach_engine_posix::simulation::{Loss, Random};
 use isotach_needs::{number, seed};
 
@@ -32,6 +34,8 @@ const OPERATIONS: usize = 200;
 const SEQUENCES: u64 = 500;
 /// From this number of losses on, all losses are tried after every change.
 const ALL_FROM: u64 = 10_000;
+/// Threads of a test: with one, the longest would go on alone for half of the time.
+const THREADS: usize = 2;
 
 fn history(places: Places) -> History {
     let seed = seed();
@@ -43,30 +47,40 @@ fn sequences() -> u64 {
     number("ISOTACH_SEQUENCES").unwrap_or(SEQUENCES)
 }
 
+/// Checks power failures after so many changes, with what each loses.
+fn check_all(history: &History, failures: &[(usize, Loss)]) {
+    thread::scope(|scope| {
+        for part in 0..THREADS {
+            let failures = failures.iter().skip(part).step_by(THREADS);
+            scope.spawn(move || failures.for_each(|(changes, loss)| check(history, *changes, *loss)));
+        }
+    });
+}
+
 /// A power failure at every change, with one loss each, or with all losses in long runs.
 fn check_every_change(places: Places) {
     let history = history(places);
-    let mut checked = 0;
+    let mut failures = Vec::new();
     for changes in 0..=history.disk.changes() {
         let losses = [Loss::All, Loss::Nothing, Loss::LastTorn(history.seed ^ changes as u64)];
         let chosen = match sequences() {
             ..ALL_FROM => &losses[changes % losses.len()..][..1],
             _ => &losses[..],
         };
-        chosen.iter().for_each(|loss| check(&history, changes, *loss));
-        checked += chosen.len();
+        failures.extend(chosen.iter().map(|loss| (changes, *loss)));
     }
-    println!("{places:?}: {checked} crashes of {OPERATIONS} operations, seed {}", history.seed);
+    check_all(&history, &failures);
+    println!("{places:?}: {} crashes of {OPERATIONS} operations, seed {}", failures.len(), history.seed);
 }
 
 /// Random losses at random moments.
 fn check_random_losses(places: Places) {
     let history = history(places);
     let mut random = Random(history.seed);
-    for _ in 0..sequences() {
-        let at = random.below(history.disk.changes() as u64 + 1) as usize;
-        check(&history, at, Loss::Seeded(random.number()));
-    }
+    let changes = history.disk.changes() as u64 + 1;
+    let failures: Vec<_> =
+        (0..sequences()).map(|_| (random.below(changes) as usize, Loss::Seeded(random.number()))).collect();
+    check_all(&history, &failures);
     println!("{places:?}: {} random losses, seed {}", sequences(), history.seed);
 }
 
