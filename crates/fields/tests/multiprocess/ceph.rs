@@ -12,7 +12,7 @@ use isotach_object::{Engine, PoolUri};
 
 use crate::{kills, number, run_processes};
 
-const SECONDS: u64 = 15;
+const SECONDS: u64 = 10;
 /// Writers, and as many readers.
 const SIZE: u64 = 4;
 const KILLS: u64 = 10;

@@ -1,4 +1,4 @@
-//! Concurrent writer and reader processes: undisturbed for a minute, killed, stopped, with clocks that jump, on disks
+//! Concurrent writer and reader processes: undisturbed for some time, killed, stopped, with clocks that jump, on disks
 //! that are full or read-only, with more datasets than they may open files, with a transaction for each step, and with
 //! their history recorded.
 //!
@@ -40,6 +40,8 @@ use launcher::{Child, Said};
 const ROLE: &str = "ISOTACH_MULTIPROCESS_ROLE";
 /// The span of a writer that stays in one dataset.
 const ONE: u64 = u64::MAX;
+/// The time of undisturbed processes.
+const SECONDS: u64 = 20;
 
 fn number(name: &str, default: u64) -> u64 {
     isotach_needs::number(name).unwrap_or(default)
@@ -66,7 +68,7 @@ fn concurrent_writers_and_readers_see_whole_fields_and_the_same_history() {
     // Small intervals, so that checkpoints are made and merged all the while.
     let uri = format!("posix:{}/store?checkpoint=262144", folder.path().display());
     let size = number("ISOTACH_MULTIPROCESS_PROCESSES", 16);
-    run_processes(&uri, number("ISOTACH_MULTIPROCESS_SECONDS", 60), size);
+    run_processes(&uri, number("ISOTACH_MULTIPROCESS_SECONDS", SECONDS), size);
 }
 
 /// Runs so many writers, and as many readers, in a new store for some seconds.

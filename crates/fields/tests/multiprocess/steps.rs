@@ -8,7 +8,7 @@ use std::{
 use isotach_engine_kit::random::Seeded;
 
 use crate::{
-    ONE,
+    ONE, SECONDS,
     field::Step,
     launcher::{Child, Said},
     number,
@@ -22,7 +22,7 @@ const GIVEN_UP: u64 = 1 << 20;
 fn followers_see_all_fields_of_a_transaction_or_none() {
     // Short segments, so that transactions have some.
     let (_folder, uri) = roles::new_store("checkpoint=65536&segment=1024");
-    let end = Instant::now() + Duration::from_secs(number("ISOTACH_MULTIPROCESS_SECONDS", 60) / 6);
+    let end = Instant::now() + Duration::from_secs(number("ISOTACH_MULTIPROCESS_SECONDS", SECONDS) / 6);
 
     let mut writers = Child::start_all(0..3, |writer| format!("stepper {writer} {uri}"));
     let mut followers = Child::start_all(0..3, |number| format!("follower {number} 3 {uri}"));
