@@ -90,7 +90,10 @@ fn processes_without_a_partner_are_refused_before_anything_starts() {
         check_failed(&words, &transfer(folder.path(), &words).output().unwrap(), 2, &[text]);
         assert!(!folder.path().join("run").exists());
     }
-    let words = format!("{TCP} --hosts a,b --addresses nowhere.invalid,nowhere.invalid -n 1 --messages 1");
+    // The partner waits for a connection until the timeout.
+    let words = format!(
+        "{TCP} --hosts a,b --addresses nowhere.invalid,nowhere.invalid -n 1 --messages 1 --timeout {TIMEOUT_S}"
+    );
     let output = transfer(folder.path(), &words).args(["--launcher", "env HOST={host}"]).output().unwrap();
     check_failed(&words, &output, 1, &["process 0 on", "connect to process 1 on b at nowhere.invalid port"]);
 }
