@@ -104,14 +104,17 @@ lint: ## Check format, lints, docs, house rules, Python and scripts
 	@scripts/setup lint
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
+	cargo clippy $(with_features) --all-targets --all-features --locked -- -D warnings
 	cargo doc --workspace --no-deps --locked --quiet
-	cargo test --locked --quiet -p isotach-tidy
+	cargo test --workspace --locked --quiet --features $(clusters) --test house_rules
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	@$(call if_installed,cargo-deny,cargo deny --offline check licenses bans sources)
 	@$(call if_installed,shellcheck,shellcheck -x .ci/run scripts/setup scripts/ceph-dev scripts/fuzz scripts/libdaos scripts/libdaos.d/dmg scripts/report-pictures scripts/test-summary scripts/with-eccodes)
 	@echo "make lint: clean"
+
+# The packages that have features; the others are the same with all of them.
+with_features = $(patsubst crates/%/Cargo.toml,-p isotach-%,$(shell grep -l '^\[features\]' crates/*/Cargo.toml))
 
 # if_installed PROGRAM,COMMAND: for checks that only sharpen what another check here covers.
 if_installed = if command -v $(1) >/dev/null; then echo '$(2)'; $(2); else echo 'skipped, $(1) is not installed'; fi
