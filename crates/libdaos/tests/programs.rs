@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "test code: a failure here is a failed test")]
 
 mod bench;
+mod conformance;
 mod headers;
 
 use std::{
@@ -18,14 +19,6 @@ use std::{
 use isotach_needs::{Need, skip};
 
 use bench::{Bench, library, printed, source};
-
-/// What the conformance program found, by the names of its checks, and all that it printed.
-#[derive(Default)]
-struct Checked {
-    passed: BTreeSet<String>,
-    failed: BTreeSet<String>,
-    printed: String,
-}
 
 impl Bench {
     fn start(&self, program: &Path, words: &[&str]) -> Child {
@@ -335,89 +328,6 @@ fn each_distribution_key_that_several_processes_insert_is_of_one_of_them() {
     told.sort();
     told.dedup();
     assert_eq!(told.len(), 100, "none is of two");
-}
-
-/// Runs the checks of the conformance program whose names begin so, with pools where a root says, or in the folder.
-fn checked(bench: &Bench, pool: &str, root: Option<&str>, subjects: &[&str]) -> Checked {
-    let folder = fs::read_dir(source("conformance")).unwrap();
-    let names = folder.filter_map(|entry| entry.unwrap().file_name().into_string().ok());
-    let mut sources: Vec<String> =
-        names.filter(|name| name.ends_with(".c")).map(|name| format!("conformance/{name}")).collect();
-    sources.sort();
-    let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
-    let program = bench.compile("conformance", &sources);
-    let mut checked = Checked::default();
-    for subject in subjects {
-        let mut command = bench.command(&program, &["--pool", pool, "--only", subject]);
-        command.env("D_LOG_FILE", bench.0.path().join("log"));
-        root.map(|root| command.env("ISOTACH_DAOS_ROOT", root));
-        let told = command.output().unwrap();
-        let text = String::from_utf8(told.stdout).unwrap();
-        let with = |word: &str| -> BTreeSet<String> {
-            let names =
-                text.lines().filter_map(|line| line.strip_prefix(word)).map(|name| name.trim().to_owned());
-            names.filter(|name| name.contains('.')).collect()
-        };
-        checked.passed.extend(with("passed"));
-        checked.failed.extend(with("FAILED"));
-        checked.printed += &format!("{text}{}", String::from_utf8_lossy(&told.stderr));
-    }
-    checked
-}
-
-/// Those checks must fail that a file names, because what they ask for is not there, and no others.
-fn compare(Checked { passed, failed, printed }: &Checked, known: &str) {
-    assert!(passed.len() > 300, "{} passed: {printed}", passed.len());
-    let names = fs::read_to_string(source(known)).unwrap();
-    let names = names.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let names: BTreeSet<String> = names.map(str::to_owned).collect();
-    let new: Vec<_> = failed.difference(&names).collect();
-    assert!(new.is_empty(), "{new:#?} failed:\n{printed}");
-    let mended: Vec<_> = names.intersection(passed).collect();
-    assert!(mended.is_empty(), "{mended:#?} pass now: take them out of {known}");
-    assert_eq!(names.difference(failed).count(), 0, "checks that are not there");
-}
-
-#[test]
-fn the_conformance_program_fails_in_nothing_but_what_is_known_not_to_be_there_yet() {
-    compare(&checked(&Bench::new(), "tank", None, &[""]), "conformance/not-yet.txt");
-}
-
-/// All subjects but transactions and snapshots.
-#[cfg(feature = "cluster")]
-#[test]
-fn on_a_cluster_programs_find_all_but_what_the_engine_cannot_do() {
-    use isotach_object::Engine;
-    const SUBJECTS: [&str; 14] = [
-        "pool.",
-        "container.",
-        "oid.",
-        "kv.",
-        "kv_list.",
-        "array.",
-        "array_size.",
-        "object",
-        "event.",
-        "prop.",
-        "acl.",
-        "handle.",
-        "errors.",
-        "dfs_",
-    ];
-    let Ok(pool) = std::env::var("ISOTACH_RADOS_POOL") else { panic!("run this by `scripts/ceph-dev with`") };
-    let root = format!("rados://{pool}?timeout=60");
-    // A name that no other test has.
-    let label = format!("daos-{}-{}", std::process::id(), UNIX_EPOCH.elapsed().unwrap().as_micros());
-    let uri = format!("rados://{pool}/{label}?timeout=60").parse().unwrap();
-    let engine = isotach_engine_rados::Rados::new();
-    engine.create_pool(&uri).unwrap();
-    let bench = Bench::new();
-    let checked = checked(&bench, &label, Some(&root), &SUBJECTS);
-    let fork = bench.program("fork");
-    let told = bench.command(&fork, &[&label]).env("ISOTACH_DAOS_ROOT", root).output().unwrap();
-    engine.destroy_pool(&uri).unwrap();
-    compare(&checked, "conformance/not-on-rados.txt");
-    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
 }
 
 /// Programs that come to each entry at once: what each printed after all were ready.
