@@ -52,6 +52,8 @@ pub enum Need {
     Compiler,
     /// Temporary files without a name (`O_TMPFILE`).
     UnnamedFiles,
+    /// Files that can be dropped from the page cache, and `fincore`, which tells whether they are.
+    ColdFiles,
     /// Extended attributes of users on temporary files.
     UserAttributes,
     /// More sequences of operations than everyday runs make.
@@ -73,6 +75,7 @@ impl Need {
             Self::Capability => "capability",
             Self::Compiler => "compiler",
             Self::UnnamedFiles => "unnamed-files",
+            Self::ColdFiles => "cold-files",
             Self::UserAttributes => "user-attributes",
             Self::ManySequences => "many-sequences",
             Self::Processors => "processors",

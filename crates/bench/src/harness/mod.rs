@@ -3,6 +3,7 @@
 //! What must stay true: the processes of a phase begin together, and each figure is recorded with its machine and its raw
 //! events.
 
+pub(crate) mod cold;
 pub(crate) mod driver;
 pub(crate) mod events;
 pub(crate) mod folders;

@@ -5,6 +5,7 @@
 //! before it; the order of the peers changes from repetition to repetition. What a peer cannot do is on record, and the
 //! others continue.
 
+mod cold;
 mod fdb;
 mod figure;
 mod hammer;
@@ -76,6 +77,10 @@ pub(crate) struct PeersArgs {
     /// Isotach and the limit alone
     #[arg(long, conflicts_with_all = ["fdb", "fdb_hammer"])]
     without_fdb: bool,
+    /// Retrieve with nothing in the page cache, in place of all rows but archive: all fields, every tenth of them, and all from the last to
+    /// the first. In folders on a device [default: the current folder]
+    #[arg(long, conflicts_with = "fdb_hammer")]
+    cold: bool,
     /// A tenth of the fields: for a trial, not for figures to quote
     #[arg(long)]
     quick: bool,
@@ -94,11 +99,11 @@ pub(crate) fn run(args: &PeersArgs, registry: &Registry, out: &mut impl Write) -
     let (mut libraries, mut hammer) = (None, None);
     if !args.without_fdb {
         libraries = Some(Libraries::find(args.fdb.as_deref())?);
-        hammer = FdbHammer::find(args.fdb_hammer.as_deref())?;
+        hammer = if args.cold { None } else { FdbHammer::find(args.fdb_hammer.as_deref())? };
     }
-    let folders = folders::given_or_default(&args.places)?;
+    let folders = places(args)?;
     let version = libraries.as_ref().map(|fdb| fdb.version.clone());
-    let settings = settings(version.as_deref(), (!args.without_fdb).then_some(hammer.as_ref()));
+    let settings = settings(version.as_deref(), (!args.without_fdb && !args.cold).then_some(hammer.as_ref()));
     let mut record = Record::begin("peers", args.out.as_deref(), vec![Host::this()])?;
     record.update(|run| run.settings = settings.clone())?;
     let launcher = Launcher::local(this_program()?)?;
@@ -128,6 +133,17 @@ pub(crate) fn run(args: &PeersArgs, registry: &Registry, out: &mut impl Write) -
         table::print(&record, &all, problems.len(), out).map_err(Error::Output)?;
     }
     if problems.is_empty() { Ok(()) } else { Err(Error::Incomplete { problems }) }
+}
+
+/// The folders to measure in.
+fn places(args: &PeersArgs) -> Result<Vec<PathBuf>> {
+    if !args.cold {
+        return folders::given_or_default(&args.places);
+    }
+    let here = [PathBuf::from(".")];
+    let folders = folders::given_or_default(if args.places.is_empty() { &here } else { &args.places })?;
+    folders.iter().try_for_each(|folder| cold::check_device(folder))?;
+    Ok(folders)
 }
 
 fn settings(fdb: Option<&str>, hammer: Option<Option<&FdbHammer>>) -> Map<String, Value> {
@@ -263,6 +279,9 @@ impl<W: Write> Comparison<'_, W> {
         let write = self.limit("archive", case, &load.plain(PlainOp::Write, &plain, case.sync))?;
         prepare_memory(folder, load.bytes())?;
         self.one("archive", &mut clients, case, load.clients(ClientOp::Archive, 1), Some(&write))?;
+        if self.args.cold {
+            return self.measure_cold(&mut clients, case, load, folder, &plain);
+        }
         for (what, op) in [("retrieve", ClientOp::Retr1), ("retrieve, one request", ClientOp::Bulk)] {
             let read = self.limit(what, case, &load.plain(PlainOp::Read, &plain, false))?;
             self.one(what, &mut clients, case, load.clients(op, 1), Some(&read))?;

@@ -3,9 +3,10 @@
 //! Numbers, steps, levels and parameters are those of the drivers of other field stores, so that all archive the same
 //! keys. Each field has its name at both ends, by which a reader recognises it.
 
-use std::ops::Range;
+use std::{iter, ops::Range};
 
 use isotach_mars::Key;
+use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result, harness::noise};
 
@@ -23,6 +24,35 @@ pub(crate) const DATASET: &str = "class=od,expver=xxxx,stream=enfo,date=20240101
 /// The common part of all keys.
 const COMMON: &str = "class=od,expver=xxxx,stream=enfo,date=20240101,time=0000,domain=g,type=pf,levtype=pl";
 
+/// Which fields are read, in which order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Order {
+    /// All, in the order in which they are archived.
+    #[default]
+    Stored,
+    /// Every tenth of them: one parameter.
+    Tenth,
+    /// All, from the last to the first.
+    Backwards,
+}
+
+impl Order {
+    /// The fields or blocks of all these that are read, in this order.
+    pub(crate) fn of<I: DoubleEndedIterator>(self, all: I) -> impl Iterator<Item = I::Item> {
+        self.directed(all).step_by(self.stride() as usize)
+    }
+
+    /// All of these, in the direction of this order.
+    pub(crate) fn directed<I: DoubleEndedIterator>(self, mut all: I) -> impl Iterator<Item = I::Item> {
+        iter::from_fn(move || if self == Self::Backwards { all.next_back() } else { all.next() })
+    }
+
+    /// Of how many fields one is read.
+    pub(crate) fn stride(self) -> u64 {
+        if self == Self::Tenth { PARAMS.len() as u64 } else { 1 }
+    }
+}
+
 /// The name of a field: number, step, and the indices of level and parameter in their lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Name {
@@ -33,7 +63,7 @@ pub(crate) struct Name {
 }
 
 /// The fields of one step of one number.
-pub(crate) fn fields_of(number: u32, step: u32) -> impl Iterator<Item = Name> {
+pub(crate) fn fields_of(number: u32, step: u32) -> impl DoubleEndedIterator<Item = Name> {
     let levels = 0..LEVELS.len() as u32;
     levels
         .flat_map(move |level| (0..PARAMS.len() as u32).map(move |param| Name { number, step, level, param }))
@@ -59,16 +89,17 @@ impl Keys {
     }
 }
 
-/// The request for all fields of these numbers and steps.
-pub(crate) fn request(numbers: Range<u32>, steps: Range<u32>) -> String {
-    let list = |range: Range<u32>| range.map(|value| value.to_string()).collect::<Vec<_>>().join("/");
-    format!(
-        "{COMMON},step={},number={},levelist={},param={}",
-        list(steps),
-        list(numbers),
-        LEVELS.join("/"),
-        PARAMS.join("/")
-    )
+/// The request for the fields of these numbers and steps in an order.
+pub(crate) fn request(numbers: Range<u32>, steps: Range<u32>, order: Order) -> String {
+    let params = if order == Order::Tenth { &PARAMS[..1] } else { &PARAMS };
+    let list = |values: Vec<String>| match order {
+        Order::Backwards => values.into_iter().rev().collect::<Vec<_>>().join("/"),
+        Order::Stored | Order::Tenth => values.join("/"),
+    };
+    let numbered = |range: Range<u32>| list(range.map(|value| value.to_string()).collect());
+    let named = |names: &[&str]| list(names.iter().map(ToString::to_string).collect());
+    let (steps, numbers) = (numbered(steps), numbered(numbers));
+    format!("{COMMON},step={steps},number={numbers},levelist={},param={}", named(&LEVELS), named(params))
 }
 
 /// Writes the name of a field to both ends of its bytes.
@@ -195,8 +226,18 @@ mod tests {
 
     #[test]
     fn the_request_names_every_value() {
-        let request: isotach_mars::Request = request(1..3, 0..2).parse().unwrap();
-        let text = request.to_string();
-        assert!(text.contains("step=0/1") && text.contains("number=1/2"), "{text}");
+        let text = |order| request(1..3, 0..2, order).parse::<isotach_mars::Request>().unwrap().to_string();
+        let (all, tenth, backwards) = (text(Order::Stored), text(Order::Tenth), text(Order::Backwards));
+        assert!(all.contains("step=0/1") && all.contains("number=1/2"), "{all}");
+        assert!(tenth.ends_with("param=60") && all.contains("param=60/75"), "{tenth}");
+        assert!(backwards.contains("number=2/1") && backwards.contains("param=155/138"), "{backwards}");
+    }
+
+    #[test]
+    fn every_tenth_field_is_one_parameter_and_backwards_begins_at_the_last_field() {
+        let names = |order: Order| order.of(fields_of(1, 2)).collect::<Vec<_>>();
+        assert!(names(Order::Tenth).len() == 10 && names(Order::Tenth).iter().all(|name| name.param == 0));
+        let backwards: Vec<_> = fields_of(1, 2).rev().collect();
+        assert_eq!((names(Order::Stored).len(), names(Order::Backwards)), (100, backwards));
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     harness::launcher::Task,
     workloads::{
         client::{ClientArgs, ClientMode, ClientOp},
-        ensemble::FIELDS_PER_STEP,
+        ensemble::{FIELDS_PER_STEP, Order},
         plain::{Plain, PlainOp},
     },
 };
@@ -49,11 +49,18 @@ impl Load {
             op,
             path: folder.join(number.to_string()),
             count: self.steps * FIELDS_PER_STEP,
+            order: Order::Stored,
             size: self.size,
             sync_every: if sync { FIELDS_PER_STEP } else { 0 },
             repeats: false,
         };
         (0..self.procs).map(plain).collect()
+    }
+
+    /// Plain processes that read blocks in an order.
+    pub(crate) fn plain_in(&self, order: Order, folder: &Path) -> Vec<Plain> {
+        let all = self.plain(PlainOp::Read, folder, false).into_iter();
+        all.map(|plain| Plain { order, ..plain }).collect()
     }
 
     /// One client that lists the fields of all clients.
@@ -64,6 +71,17 @@ impl Load {
     /// A client for each process, with a number of its own: the numbers from `first` on.
     pub(crate) fn clients(&self, op: ClientOp, first: u32) -> Vec<ClientArgs> {
         (first..first + self.procs as u32).map(|number| self.client(op, number, 1)).collect()
+    }
+
+    /// Clients that retrieve fields in an order.
+    pub(crate) fn clients_in(&self, order: Order, op: ClientOp) -> Vec<ClientArgs> {
+        let modes: &[ClientMode] = match order {
+            Order::Stored => &[],
+            Order::Tenth => &[ClientMode::Tenth],
+            Order::Backwards => &[ClientMode::Backwards],
+        };
+        let all = self.clients(op, 1).into_iter();
+        all.map(|client| ClientArgs { modes: modes.to_vec(), ..client }).collect()
     }
 
     fn client(&self, op: ClientOp, first_number: u32, numbers: u32) -> ClientArgs {

@@ -2,7 +2,8 @@
 
 use std::{
     fs::{File, OpenOptions},
-    io::{Read, Seek, Write},
+    io::Write,
+    os::unix::fs::FileExt,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, Result,
     harness::{driver::Driver, launcher::Task, noise, usage::Watch},
+    workloads::ensemble::Order,
 };
 
 pub(crate) const NAME: &str = "plain";
@@ -25,7 +27,7 @@ const AREA_MIN: usize = 64 << 20;
 pub(crate) enum PlainOp {
     /// write(2) to one file.
     Write,
-    /// read(2) of one file.
+    /// pread(2) of one file.
     Read,
     /// Copies in memory, between two areas that are larger than a cache.
     Copy,
@@ -39,6 +41,8 @@ pub(crate) struct Plain {
     pub(crate) path: PathBuf,
     /// The number of blocks.
     pub(crate) count: u64,
+    /// Which of them are read, in which order.
+    pub(crate) order: Order,
     /// Bytes per block.
     pub(crate) size: usize,
     /// Blocks between two calls of fdatasync; 0 for no calls.
@@ -86,10 +90,10 @@ fn write(plain: &Plain, buffer: &[u8], watch: &mut Watch) -> Result<()> {
 
 fn read(plain: &Plain, buffer: &mut [u8], stop: Option<&Arc<AtomicBool>>, watch: &mut Watch) -> Result<()> {
     let path: &Path = &plain.path;
-    let mut file = File::open(path).map_err(Error::io("open", path))?;
+    let file = File::open(path).map_err(Error::io("open", path))?;
     loop {
-        for _ in 0..plain.count {
-            file.read_exact(buffer).map_err(Error::io("read", path))?;
+        for block in plain.order.of(0..plain.count) {
+            file.read_exact_at(buffer, block * plain.size as u64).map_err(Error::io("read", path))?;
             watch.field(buffer.len() as u64);
             if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return Ok(());
@@ -98,7 +102,6 @@ fn read(plain: &Plain, buffer: &mut [u8], stop: Option<&Arc<AtomicBool>>, watch:
         if stop.is_none() {
             return Ok(());
         }
-        file.rewind().map_err(Error::io("read", path))?;
     }
 }
 

@@ -7,6 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 
+use isotach_needs::Need;
 use serde_json::Value;
 
 use crate::common::{array, bench, check_failed, clean, lines, number, read_record};
@@ -94,6 +95,40 @@ fn another_build_is_measured_in_the_same_run_and_has_a_table() {
     let words = ["--without-fdb", "--before", "/nonexistent/isotach"];
     let output = peers(folder.path(), &words).output().unwrap();
     check_failed("--before", &output, 1, &["/nonexistent/isotach"]);
+}
+
+#[test]
+fn cold_retrievals_each_have_a_limit_that_reads_the_same_bytes_in_the_same_order() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let run = folder.path().join("run");
+    let words = ["--without-fdb", "--cold", "--json", "--out", run.to_str().unwrap()];
+    let output = peers(folder.path(), &words).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    if ["expected a folder on a device", "stay in the page cache", "start fincore"]
+        .iter()
+        .any(|why| errors.contains(why))
+    {
+        return isotach_needs::skip(Need::ColdFiles, &errors);
+    }
+    let lines = lines(&output);
+    let of = |peer: &str| -> Vec<(String, u64)> {
+        let of_peer = lines.iter().filter(|line| line["peer"] == peer && line["what"] != "memory copy");
+        of_peer.map(|line| (line["what"].as_str().unwrap().to_owned(), number(&line["bytes"]))).collect()
+    };
+    assert_eq!(of("limit"), of("isotach"));
+    let bytes: Vec<u64> = of("isotach").into_iter().map(|(_, bytes)| bytes).collect();
+    let all = bytes[0];
+    assert_eq!(bytes, [all, all, all, all / 10, all / 10, all, all]);
+    assert_eq!(read_record(&run)["complete"], true);
+}
+
+#[test]
+fn cold_retrievals_in_memory_are_refused() {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() {
+        let output = peers(memory, &["--without-fdb", "--cold"]).output().unwrap();
+        check_failed("--cold", &output, 2, &["--cold in tmpfs", "expected a folder on a device"]);
+    }
 }
 
 #[test]

@@ -60,6 +60,12 @@ fn clients_that_start_together_on_an_empty_folder_read_what_they_wrote() {
         let figures = together(of_numbers(op));
         assert!(figures.iter().all(|one| fields(one) == 300 && one["bytes"] == 30_000), "{op}: {figures:?}");
     }
+    for words in ["retr1 100 1 6 0 3 tenth", "bulk 100 1 6 0 3 tenth"] {
+        assert_eq!(fields(&together(vec![client(root.path(), words)])[0]), 180, "{words}");
+    }
+    for words in ["retr1 100 1 6 0 3 backwards", "bulk 100 1 6 0 3 backwards"] {
+        assert_eq!(fields(&together(vec![client(root.path(), words)])[0]), 1800, "{words}");
+    }
     for op in ["list", "listkeys", "listjson", "wipe"] {
         let figures = together(vec![client(root.path(), &format!("{op} 100 1 6 0 3"))]);
         assert_eq!(fields(&figures[0]), 1800, "{op}");
@@ -142,6 +148,8 @@ fn a_client_refuses_invalid_combinations_before_it_is_ready() {
         ("wipe 100 1 1 0 1 fdb", "listjson or wipe with fdb"),
         ("bulk 100 1 1 0 1 loop", "loop with another operation; expected retr1"),
         ("archive 100 1 1 0 1 fresh", "fresh with another operation; expected retr1"),
+        ("archive 100 1 1 0 1 tenth", "tenth or backwards with another operation; expected retr1 or bulk"),
+        ("bulk 100 1 1 0 1 tenth backwards", "tenth with backwards; expected one of them"),
         ("archive 100 4294967295 2 0 1", "2 numbers or steps from 4294967295 on"),
         ("bulk 100 1 4000000000 0 4000000000", "at most 1000000000 fields"),
         ("archive 18446744073709551615 1 1 0 1", "at least 32 and at most"),

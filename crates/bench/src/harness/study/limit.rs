@@ -28,7 +28,10 @@ use crate::{
         spread::MIB,
         usage::Total,
     },
-    workloads::plain::{Plain, PlainOp},
+    workloads::{
+        ensemble::Order,
+        plain::{Plain, PlainOp},
+    },
 };
 
 /// The largest block of a plain write or read.
@@ -196,7 +199,15 @@ impl Limit {
         let blocks = of_operation.div_ceil(BLOCK_MAX);
         let sync_every = if op == PlainOp::Write { self.sync_every * blocks } else { 0 };
         let (count, size) = (operations * blocks, (of_operation / blocks) as usize);
-        Some(Plain { op, path: PathBuf::new(), count, size, sync_every, repeats: false })
+        Some(Plain {
+            op,
+            path: PathBuf::new(),
+            count,
+            order: Order::Stored,
+            size,
+            sync_every,
+            repeats: false,
+        })
     }
 
     /// Refuses to fill space that others need.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, Result,
     harness::{launcher::Task, parse::within},
-    workloads::ensemble::{FIELDS_PER_STEP, SIZE_MAX, SIZE_MIN},
+    workloads::ensemble::{FIELDS_PER_STEP, Order, SIZE_MAX, SIZE_MIN},
 };
 
 pub(crate) const NAME: &str = "client";
@@ -52,6 +52,10 @@ pub(crate) enum ClientMode {
     Atomic,
     /// Start over until another line, or the end of input, comes on standard input
     Loop,
+    /// Every tenth field: one parameter
+    Tenth,
+    /// From the last field to the first
+    Backwards,
     /// No store: the cost of the harness itself
     Null,
     /// ECMWF's FDB through its C library, with the settings of its variables, instead of Isotach
@@ -104,11 +108,16 @@ impl ClientArgs {
 
     /// Refuses combinations without a meaning. Returns the number of fields.
     pub(super) fn check(&self) -> Result<u64> {
-        use ClientMode::{Atomic, Fdb, Fresh, Loop, Null};
+        use ClientMode::{Atomic, Backwards, Fdb, Fresh, Loop, Null, Tenth};
         let refused = |what: &str, expected: &str| Err(Error::invalid(what, expected));
         let is_retr1 = self.op == ClientOp::Retr1;
+        let is_ordered = self.has(Tenth) || self.has(Backwards);
         match self.op {
             _ if self.has(Null) && self.has(Fdb) => refused("null with fdb", "one of them"),
+            _ if self.has(Tenth) && self.has(Backwards) => refused("tenth with backwards", "one of them"),
+            _ if is_ordered && !is_retr1 && self.op != ClientOp::Bulk => {
+                refused("tenth or backwards with another operation", "retr1 or bulk with it")
+            }
             _ if self.has(Fresh) && !is_retr1 => refused("fresh with another operation", "retr1 with it"),
             _ if self.has(Loop) && !is_retr1 => refused("loop with another operation", "retr1 with it"),
             _ if self.has(Atomic) && (self.has(Null) || self.has(Fdb)) => {
@@ -133,7 +142,7 @@ impl ClientArgs {
         }
         let steps = u64::from(self.numbers) * u64::from(self.steps);
         let count = steps.checked_mul(FIELDS_PER_STEP).filter(|count| *count <= FIELDS_MAX);
-        count.ok_or_else(|| {
+        count.map(|count| count / self.order().stride()).ok_or_else(|| {
             let what =
                 format!("{} numbers of {} steps of {FIELDS_PER_STEP} fields", self.numbers, self.steps);
             Error::invalid(what, format!("at most {FIELDS_MAX} fields"))
@@ -162,7 +171,15 @@ impl ClientArgs {
         self.first_step..self.first_step + self.steps
     }
 
-    pub(super) fn steps_of_numbers(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
+    pub(super) fn order(&self) -> Order {
+        match () {
+            () if self.has(ClientMode::Tenth) => Order::Tenth,
+            () if self.has(ClientMode::Backwards) => Order::Backwards,
+            () => Order::Stored,
+        }
+    }
+
+    pub(super) fn steps_of_numbers(&self) -> impl DoubleEndedIterator<Item = (u32, u32)> + use<> {
         let steps = self.steps();
         self.numbers().flat_map(move |number| steps.clone().map(move |step| (number, step)))
     }

@@ -92,7 +92,7 @@ impl Job<'_> {
     fn retrieve_one_by_one(&mut self, target: &mut dyn Target) -> Result<()> {
         let stop = self.args.has(ClientMode::Loop).then(|| self.driver.stop_signal()).transpose()?;
         loop {
-            for (number, step) in self.args.steps_of_numbers() {
+            for (number, step) in self.args.order().directed(self.args.steps_of_numbers()) {
                 if self.args.has(ClientMode::Fresh) && self.watch.fields() > 0 {
                     target.reopen()?;
                 }
@@ -109,7 +109,7 @@ impl Job<'_> {
 
     fn retrieve_step(&mut self, number: u32, step: u32, target: &mut dyn Target) -> Result<()> {
         let is_null = self.args.has(ClientMode::Null);
-        for name in ensemble::fields_of(number, step) {
+        for name in self.args.order().of(ensemble::fields_of(number, step)) {
             let key = self.keys.of(name);
             let length = target.retrieve(&key, &mut self.buffer)?;
             let length = length.ok_or_else(|| Error::wrong("no field", format!("field {key}")))?;
@@ -123,7 +123,7 @@ impl Job<'_> {
 
     fn retrieve_all(&mut self, target: &mut dyn Target) -> Result<()> {
         let (numbers, steps) = (self.args.numbers(), self.args.steps());
-        let request = ensemble::request(numbers.clone(), steps.clone());
+        let request = ensemble::request(numbers.clone(), steps.clone(), self.args.order());
         let mut wanted = Wanted::new(numbers, steps, self.args.size);
         target.retrieve_all(&request, &mut |bytes| {
             self.watch.field(bytes.len() as u64);
