@@ -1,4 +1,5 @@
-//! Reading small arrays that lie side by side in a data file with one call: fields that were archived together are retrieved together.
+//! Reading several arrays: small ones that lie side by side in a data file with one call, since fields that were archived together are
+//! retrieved together, and those that lie apart at once, so that the device works on all of them before the first is waited for.
 
 use isotach_object::{ArrayRead, Result};
 
@@ -12,55 +13,119 @@ use crate::{
 const TOGETHER_MAX: u64 = 512 << 10;
 /// The most bytes between two arrays that are read and not used.
 const GAP_MAX: u64 = 4 << 10;
+/// The most calls that the device works on at once.
+const CALLS_MAX: usize = 32;
+
+/// Ranges that are read with one call.
+#[derive(Default)]
+struct Call<'r> {
+    /// The extents that the ranges are; none for a single range that is no whole small extent.
+    extents: Vec<&'r Extent>,
+    /// The bytes of several extents. Those of a single one are read into its buffer.
+    bytes: Vec<u8>,
+    filled: usize,
+}
 
 impl PosixContainer {
     /// Reads ranges of cells, each into its buffer.
     pub(crate) fn read_all(&self, reads: &mut [ArrayRead<'_>], resolved: &[Resolved]) -> Result<()> {
         let mut done = 0;
         while done < reads.len() {
-            let extents = neighbours(&reads[done..], &resolved[done..]);
-            // What fails is read again alone, which says what is wrong.
-            if extents.len() > 1 && self.read_together(&extents, &mut reads[done..]).is_some() {
-                done += extents.len();
-            } else {
-                self.read(&mut reads[done], &resolved[done])?;
-                done += 1;
+            let (reads, resolved) = (&mut reads[done..], &resolved[done..]);
+            let mut calls = calls(reads, resolved);
+            // A single call can as well wait.
+            if calls.len() > 1 {
+                let mut at = 0;
+                for call in &mut calls {
+                    self.begin(call, &mut reads[at..]);
+                    at += call.ranges();
+                }
             }
+            let mut at = 0;
+            for mut call in calls {
+                let ranges = at..at + call.ranges();
+                if self.finish(&mut call, &mut reads[at..]).is_none() {
+                    // What fails is read again alone, which says what is wrong.
+                    let mut alone = reads[ranges.clone()].iter_mut().zip(&resolved[ranges.clone()]);
+                    alone.try_for_each(|(read, resolved)| self.read(read, resolved))?;
+                }
+                at = ranges.end;
+            }
+            done += at;
         }
         Ok(())
     }
 
-    /// Reads the first of these ranges, which are these extents. `None` if one of them cannot be read or is damaged.
-    fn read_together(&self, extents: &[&Extent], reads: &mut [ArrayRead<'_>]) -> Option<()> {
-        let (first, last) = (extents.first()?, extents.last()?);
-        let mut bytes = vec![0; (last.position + last.length - first.position) as usize];
-        let data = &self.storage.data;
-        data.file(first.file).ok()?.read_exact_at(&mut bytes, first.position).ok()?;
-        for (extent, read) in extents.iter().zip(reads) {
-            let from = (extent.position - first.position) as usize;
-            let of_extent = &bytes[from..from + extent.length as usize];
-            data.check_chunks(extent, 0, of_extent).ok()?;
-            read.buffer[..of_extent.len()].copy_from_slice(of_extent);
-            read.filled = of_extent.len();
+    /// Reads what is in memory, and lets the device start on the rest.
+    fn begin(&self, call: &mut Call<'_>, reads: &mut [ArrayRead<'_>]) {
+        let Some(first) = call.extents.first().copied() else { return };
+        let Ok(file) = self.storage.data.file(first.file) else { return };
+        let filled = file.read_cached(call.buffer(reads), first.position);
+        call.filled = filled.unwrap_or(0);
+    }
+
+    /// Reads the rest. `None` if an extent cannot be read or is damaged.
+    fn finish(&self, call: &mut Call<'_>, reads: &mut [ArrayRead<'_>]) -> Option<()> {
+        let first = call.extents.first().copied()?;
+        let (data, filled) = (&self.storage.data, call.filled);
+        let rest = &mut call.buffer(reads)[filled..];
+        data.file(first.file).ok()?.read_exact_at(rest, first.position + filled as u64).ok()?;
+        for (extent, read) in call.extents.iter().zip(reads) {
+            read.filled = extent.length as usize;
+            let buffer = &mut read.buffer[..read.filled];
+            if call.extents.len() > 1 {
+                let from = (extent.position - first.position) as usize;
+                buffer.copy_from_slice(&call.bytes[from..from + buffer.len()]);
+            }
+            data.check_chunks(extent, 0, buffer).ok()?;
         }
         Some(())
     }
 }
 
-/// The extents of the first reads, as far as each is a whole small extent shortly behind the one before.
-fn neighbours<'r>(reads: &[ArrayRead<'_>], resolved: &'r [Resolved]) -> Vec<&'r Extent> {
-    let mut extents: Vec<&Extent> = Vec::new();
-    for extent in reads.iter().zip(resolved).map_while(|(read, resolved)| whole(read, resolved)) {
-        if let (Some(first), Some(last)) = (extents.first(), extents.last()) {
-            let gap = extent.position.checked_sub(last.position + last.length);
-            let is_near = extent.file == last.file && gap.is_some_and(|gap| gap <= GAP_MAX);
-            if !is_near || extent.position + extent.length - first.position > TOGETHER_MAX {
-                break;
-            }
-        }
-        extents.push(extent);
+impl Call<'_> {
+    /// How many ranges it reads.
+    fn ranges(&self) -> usize {
+        self.extents.len().max(1)
     }
-    extents
+
+    /// Where its bytes are read to.
+    fn buffer<'b>(&'b mut self, reads: &'b mut [ArrayRead<'_>]) -> &'b mut [u8] {
+        let (Some(first), Some(last)) = (self.extents.first(), self.extents.last()) else { return &mut [] };
+        if self.extents.len() == 1 {
+            return &mut reads[0].buffer[..first.length as usize];
+        }
+        self.bytes.resize((last.position + last.length - first.position) as usize, 0);
+        &mut self.bytes
+    }
+
+    /// Whether an extent lies shortly behind the others, in reach of the same call.
+    fn reaches(&self, extent: &Extent) -> bool {
+        let (Some(first), Some(last)) = (self.extents.first(), self.extents.last()) else { return false };
+        let gap = extent.position.checked_sub(last.position + last.length);
+        extent.file == last.file
+            && gap.is_some_and(|gap| gap <= GAP_MAX)
+            && extent.position + extent.length - first.position <= TOGETHER_MAX
+    }
+}
+
+/// The calls that read the first of these ranges, or all of them.
+fn calls<'r>(reads: &[ArrayRead<'_>], resolved: &'r [Resolved]) -> Vec<Call<'r>> {
+    let mut calls: Vec<Call<'r>> = Vec::new();
+    for (read, resolved) in reads.iter().zip(resolved) {
+        let extent = whole(read, resolved);
+        if let (Some(extent), Some(call)) = (extent, calls.last_mut())
+            && call.reaches(extent)
+        {
+            call.extents.push(extent);
+            continue;
+        }
+        if calls.len() == CALLS_MAX {
+            break;
+        }
+        calls.push(Call { extents: extent.into_iter().collect(), ..Call::default() });
+    }
+    calls
 }
 
 /// The extent that a range is, if it is one of a single chunk.

@@ -3,6 +3,7 @@
 //! The conformance suite tests what every engine must do. These tests concern this engine's own files and processes.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
 
+mod batches;
 mod checkpoints;
 mod contention;
 mod cut;

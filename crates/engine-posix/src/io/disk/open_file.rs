@@ -2,18 +2,21 @@
 
 use std::{
     fs::{self, TryLockError},
-    io::{self, Write},
+    io::{self, IoSliceMut, Write},
     os::{
         fd::OwnedFd,
         unix::fs::{FileExt, MetadataExt},
     },
     process,
-    sync::atomic::{AtomicU32, Ordering},
+    sync::atomic::{AtomicBool, AtomicU32, Ordering},
     time::SystemTime,
 };
 
 use isotach_object::SharedBytes;
-use rustix::fs as sys;
+use rustix::{
+    fs as sys,
+    io::{Errno, ReadWriteFlags, preadv2},
+};
 
 use super::{File, Stat, syncs::Syncs};
 use crate::io::{map, writeback};
@@ -32,12 +35,15 @@ pub(super) struct OpenFile {
     file: fs::File,
     /// The process that took the lock; 0 if none did.
     locked_by: AtomicU32,
+    /// Its file system cannot read without waiting.
+    always_waits: AtomicBool,
     syncs: Syncs,
 }
 
 impl OpenFile {
     pub(super) fn new(file: OwnedFd) -> Self {
-        Self { file: file.into(), locked_by: AtomicU32::new(0), syncs: Syncs::default() }
+        let (locked_by, always_waits) = (AtomicU32::new(0), AtomicBool::new(false));
+        Self { file: file.into(), locked_by, always_waits, syncs: Syncs::default() }
     }
 }
 
@@ -53,6 +59,21 @@ impl Drop for OpenFile {
 impl File for OpenFile {
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
         self.file.read_at(buffer, position)
+    }
+
+    fn read_cached(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        if self.always_waits.load(Ordering::Relaxed) {
+            return Ok(0);
+        }
+        let mut buffers = [IoSliceMut::new(buffer)];
+        match preadv2(&self.file, &mut buffers, position, ReadWriteFlags::NOWAIT) {
+            Err(Errno::AGAIN) => Ok(0),
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
+                self.always_waits.store(true, Ordering::Relaxed);
+                Ok(0)
+            }
+            outcome => Ok(outcome?),
+        }
     }
 
     fn append(&self, bytes: &[u8]) -> io::Result<Option<u64>> {
@@ -128,6 +149,19 @@ mod tests {
 
     fn is_locked(path: &Path) -> bool {
         matches!(File::try_lock(&opened(path)), Err(TryLockError::WouldBlock))
+    }
+
+    #[test]
+    fn what_is_in_memory_is_read_without_waiting_and_never_more_than_the_file_has() {
+        let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+        fs::write(&path, [7; 10_000]).unwrap();
+        let (file, mut buffer) = (opened(&path), [0; 8192]);
+        // None of them where the file system always waits.
+        for (position, there) in [(0, 8192), (4096, 5904), (10_000, 0), (20_000, 0)] {
+            let read = file.read_cached(&mut buffer, position).unwrap();
+            assert!(read == there || read == 0, "{read} bytes at {position}");
+            assert!(buffer[..read].iter().all(|byte| *byte == 7));
+        }
     }
 
     #[test]
