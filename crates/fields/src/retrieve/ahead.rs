@@ -22,7 +22,8 @@ use crate::{
 
 /// A smaller field is read in less time than it takes to wake a thread.
 const LENGTH_MIN: u64 = 256 << 10;
-/// More threads would read what leaves the processor's cache before the caller uses it.
+/// More threads would read what leaves the processor's cache before the caller uses it. As many as processors are not too many, although the
+/// caller works, too: one of them mostly waits, for the device or for the caller.
 const THREADS_MAX: usize = 3;
 
 /// The threads of a retrieval. They start when it first begins a field ahead of another.
@@ -72,17 +73,14 @@ impl ReadAhead {
             buffers: buffers.clone(),
             queue: Arc::default(),
             threads: Vec::new(),
-            threads_max: THREADS_MAX.min(processors - 1),
+            threads_max: THREADS_MAX.min(processors),
             process: process::id(),
         }
     }
 
     /// The number of fields like this one to begin ahead; 0 if that does not pay.
     pub(crate) fn depth(&self, field: &Inspected) -> usize {
-        match field.location.length >= LENGTH_MIN && self.threads_max > 0 {
-            true => self.threads_max + 2,
-            false => 0,
-        }
+        if field.location.length >= LENGTH_MIN { self.threads_max + 2 } else { 0 }
     }
 
     /// Lets a thread read a field.
