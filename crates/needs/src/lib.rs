@@ -58,8 +58,6 @@ pub enum Need {
     UserAttributes,
     /// More sequences of operations than everyday runs make.
     ManySequences,
-    /// More than one processor.
-    Processors,
 }
 
 impl Need {
@@ -78,7 +76,6 @@ impl Need {
             Self::ColdFiles => "cold-files",
             Self::UserAttributes => "user-attributes",
             Self::ManySequences => "many-sequences",
-            Self::Processors => "processors",
         }
     }
 

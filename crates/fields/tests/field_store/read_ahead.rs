@@ -8,7 +8,6 @@ use std::{
 
 use isotach_engine_kit::hooks::{Hooked, Hooks, hook_engine};
 use isotach_fields::{Config, FieldStore};
-use isotach_needs::{Need, skip};
 use isotach_object::{ArrayRead, Container, Registry, Result, memory::Memory};
 
 use crate::layouts::{SCHEMA, field, request_like};
@@ -63,9 +62,6 @@ impl Hooks for Reads {
 
 #[test]
 fn a_caller_reads_a_later_field_while_a_thread_reads_the_one_that_it_needs() {
-    if thread::available_parallelism().map_or(1, usize::from) == 1 {
-        return skip(Need::Processors, "on one processor the caller reads every field");
-    }
     let together = Arc::new(Together::default());
     let caller = thread::current().id();
     let hooked = Arc::clone(&together);
