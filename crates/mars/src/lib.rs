@@ -20,6 +20,6 @@ pub use key::Key;
 pub use request::Request;
 pub use schema::{
     Candidates, JoinedCandidates, Level, LevelFilter, LevelKey, Match, Plan, Presence, Rule, RuleId, Schema,
-    SplitKey, Values, Wanted, WantedFields,
+    SplitKey, Splitter, Values, Wanted, WantedFields,
 };
 pub use types::{KeyType, param_id, param_name};

@@ -2,7 +2,7 @@
 
 #[cfg(test)]
 mod tests {
-    use isotach_mars::{Clock, Key, KeyError, Schema, SplitKey};
+    use isotach_mars::{Clock, Key, KeyError, Schema, Splitter};
 
     const FORECASTS: &str = "
         param: Param; step: Step; date: Date; time: Time; levelist: Double; expver: Expver; number: Integer;
@@ -178,12 +178,11 @@ mod tests {
     }
 
     #[test]
-    fn a_used_split_key_is_filled_as_a_new_one() {
+    fn a_splitter_splits_after_an_error_as_a_new_one() {
         let schema = schema(FORECASTS);
-        let mut reused = SplitKey::default();
+        let mut splitter = Splitter::default();
         for of in [SURFACE, "class=od", &SURFACE.replace("24", "0-24")] {
-            let again = schema.split_into(&key(of), &mut reused).map(|()| reused.clone());
-            assert_eq!(again, schema.split(&key(of)));
+            assert_eq!(splitter.split(&schema, &key(of)).cloned(), schema.split(&key(of)));
         }
     }
 

@@ -296,7 +296,8 @@ fn inspect_names_missing_fields() {
 fn a_reader_that_exits_early_ends_the_program_quietly() {
     let store = Store::new();
     for step in 0..3 {
-        store.write_raw(step, &[b'x'; 200_000]);
+        // Together they are more than a pipe holds.
+        store.write_raw(step, &vec![b'x'; 1_000_000]);
     }
     let mut command = store.command(["read", &field("0/to/2/by/1"), "-o", "-"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -45,9 +45,10 @@ impl Inner {
         close: impl Fn(&Arc<DatasetWriter>),
     ) -> Result<()> {
         self.check_present("archive into")?;
-        let mut scratch = SCRATCH.take();
+        // A thread that ends has none any more.
+        let mut scratch = SCRATCH.try_with(Cell::take).unwrap_or_default();
         let result = self.write_with(&mut scratch, key, content, writer_of, close);
-        SCRATCH.set(scratch);
+        let _ = SCRATCH.try_with(|kept| kept.set(scratch));
         result
     }
 
@@ -67,9 +68,9 @@ impl Inner {
                 break;
             }
             let texts = &mut scratch.texts;
-            let Some(writer) = writer_of(&texts.dataset, &texts.split)? else { continue };
+            let Some(writer) = writer_of(&texts.dataset, texts.key())? else { continue };
             if writer.is_governed_otherwise(self.schema_digest) {
-                texts.set(writer.split_by_own_schema(key, &texts.split)?);
+                texts.set(writer.split_by_own_schema(key, texts.key())?);
             }
             let note_limit = |error: &Error| met_limit.set(met_limit.get() | error.is_too_many_open());
             let mut write = || writer.write(scratch, content).inspect_err(note_limit);
@@ -85,7 +86,7 @@ impl Inner {
             close(&writer);
             scratch.texts.split(&self.schema, key)?;
         }
-        let what = format!("dataset {}: it is wiped again and again", scratch.texts.split.dataset);
+        let what = format!("dataset {}: it is wiped again and again", scratch.texts.key().dataset);
         Err(ObjectError::Conflict { what }.into())
     }
 

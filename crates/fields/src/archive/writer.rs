@@ -109,7 +109,8 @@ impl DatasetWriter {
         if !self.begin()? {
             return Ok(false);
         }
-        let Scratch { texts: SplitTexts { split, collocation, element, .. }, record } = scratch;
+        let Scratch { texts, record } = scratch;
+        let (split, collocation, element) = (texts.key(), &texts.collocation, &texts.element);
         check_lengths(split, collocation, element)?;
         record.clear();
         let id = match self.new_id() {

@@ -1,13 +1,13 @@
 //! A key split by a schema, with the texts of its levels. A thread uses the memory of one for all of its keys.
 
-use isotach_mars::{Key, KeyError, Schema, SplitKey};
+use isotach_mars::{Key, KeyError, Schema, SplitKey, Splitter};
 
 use crate::catalogue::layout::{push_collocation_text, push_named_text};
 
 /// A split key and its texts.
 #[derive(Debug, Default)]
 pub(crate) struct SplitTexts {
-    pub(crate) split: SplitKey,
+    splitter: Splitter,
     /// See [`push_named_text`].
     pub(crate) dataset: String,
     /// See [`push_collocation_text`].
@@ -20,33 +20,39 @@ impl SplitTexts {
     /// Splits a key.
     ///
     /// # Errors
-    /// As [`Schema::split`]. The texts are of no use then.
+    /// As [`Schema::split`]. After an error the texts are unspecified.
     pub(crate) fn split(&mut self, schema: &Schema, key: &Key) -> Result<(), KeyError> {
-        schema.split_into(key, &mut self.split)?;
-        if !self.split.repeats_collocation() {
+        self.splitter.split(schema, key)?;
+        if !self.splitter.repeats_collocation() {
             self.write_outer();
         }
         self.write_element();
         Ok(())
     }
 
-    /// Takes another split of a key.
+    /// The key that was split.
+    pub(crate) fn key(&self) -> &SplitKey {
+        self.splitter.last()
+    }
+
+    /// Takes a key that was split by another schema.
     pub(crate) fn set(&mut self, split: SplitKey) {
-        self.split = split;
+        self.splitter.set(split);
         self.write_outer();
         self.write_element();
     }
 
     fn write_outer(&mut self) {
+        let split = self.splitter.last();
         self.dataset.clear();
-        push_named_text(&mut self.dataset, &self.split.dataset);
+        push_named_text(&mut self.dataset, &split.dataset);
         self.collocation.clear();
-        push_collocation_text(&mut self.collocation, &self.split.collocation, &self.split.element);
+        push_collocation_text(&mut self.collocation, &split.collocation, &split.element);
     }
 
     fn write_element(&mut self) {
         self.element.clear();
-        self.split.element.values_joined_into(&mut self.element);
+        self.splitter.last().element.values_joined_into(&mut self.element);
     }
 }
 

@@ -22,8 +22,8 @@ use crate::{
 
 /// A smaller field is read in less time than it takes to wake a thread.
 const LENGTH_MIN: u64 = 256 << 10;
-/// More threads would read what leaves the processor's cache before the caller uses it. As many as processors are not too many, although the
-/// caller works, too: one of them mostly waits, for the device or for the caller.
+/// More threads would read what leaves the processor's cache before the caller uses it. One thread per processor is not too many: one of them
+/// mostly waits, for the device or for the caller.
 const THREADS_MAX: usize = 3;
 
 /// The threads of a retrieval. They start when it first begins a field ahead of another.
@@ -198,7 +198,7 @@ impl AheadRead {
         Ok(read.pop().unwrap_or_default())
     }
 
-    /// Reads it for the caller that will need it.
+    /// Reads a claimed field and stores the outcome.
     fn read_claimed(&self, store: &Inner, buffers: &Buffers) {
         let claimed = Claimed(self);
         let outcome = self.read(store, buffers);

@@ -134,9 +134,10 @@ impl FieldStore {
 impl Inner {
     /// The location of the field that would be archived under this key, by one lookup in one index.
     fn locate_directly(&self, key: &Key) -> Result<Option<Location>> {
-        let mut texts = TEXTS.take();
+        // A thread that ends has none any more.
+        let mut texts = TEXTS.try_with(Cell::take).unwrap_or_default();
         let location = self.locate_split(key, &mut texts);
-        TEXTS.set(texts);
+        let _ = TEXTS.try_with(|kept| kept.set(texts));
         location
     }
 
@@ -149,11 +150,11 @@ impl Inner {
         let Some(reader) = self.reader(&root, &entry)? else { return Ok(None) };
         if entry.record.schema != self.schema_digest {
             match reader.dataset.schema.split(key) {
-                Ok(own) if own.dataset.slots().eq(texts.split.dataset.slots()) => texts.set(own),
+                Ok(own) if own.dataset.slots().eq(texts.key().dataset.slots()) => texts.set(own),
                 _ => return Ok(None),
             }
         }
         let index = reader.index_of(&texts.collocation);
-        reader.locate(self, index, &texts.element, || texts.split.whole())
+        reader.locate(self, index, &texts.element, || texts.key().whole())
     }
 }

@@ -1,7 +1,7 @@
 //! Writing: a field's key is split by the first rule that takes it, and made canonical, before anything is stored.
 
-use super::repeat::{Before, has_value};
 use super::rule::{Level, LevelKey, NameId, Presence, Rule, RuleId};
+use super::splitter::{PreviousKey, Splitter, has_value};
 use super::{Schema, plan};
 use crate::clock::Clock;
 use crate::error::{KeyError, Mismatch, Refused};
@@ -21,18 +21,9 @@ pub struct SplitKey {
     pub collocation: Key,
     /// Names the field within the collocation.
     pub element: Key,
-    /// How the key was split, to split the next one like it.
-    before: Before,
 }
 
 impl SplitKey {
-    /// Whether dataset and collocation are those of the key that was split into it before this one, with [`Schema::split_into`]. They may
-    /// be without this being true.
-    #[must_use]
-    pub fn repeats_collocation(&self) -> bool {
-        self.before.is_repeated
-    }
-
     /// All three levels in one key; absent values are left out.
     #[must_use]
     pub fn whole(&self) -> Key {
@@ -46,58 +37,29 @@ impl SplitKey {
 }
 
 /// A field's key as rules read it.
-struct Given<'a> {
+pub(super) struct Given<'a> {
     key: &'a Key,
-    before: &'a Before,
+    located: &'a PreviousKey,
     clock: Clock,
     /// How many keys have a value.
     count: usize,
 }
 
 impl Schema {
-    /// Splits a field's key by the first rule that takes it. Every key given must be used by that rule.
+    /// Splits a field's key by the first rule that takes it. Every key given must be used by that rule. A [`Splitter`] is faster for many
+    /// keys.
     ///
     /// # Errors
     /// [`KeyError::NoRule`] with the rule that came nearest, [`KeyError::BadValue`] for a value that is not of its
     /// key's type.
     pub fn split(&self, key: &Key) -> Result<SplitKey, KeyError> {
-        let mut split = SplitKey::default();
-        self.split_into(key, &mut split)?;
-        Ok(split)
-    }
-
-    /// [`Schema::split`] into a split key that may have been used before, whose memory is used again. After an error
-    /// what it holds is of no use.
-    ///
-    /// # Errors
-    /// As [`Schema::split`].
-    pub fn split_into(&self, key: &Key, out: &mut SplitKey) -> Result<(), KeyError> {
-        let mut before = std::mem::take(&mut out.before);
-        let result = self.split_after(&mut before, key, out);
-        if result.is_err() {
-            before.forget();
-        }
-        out.before = before;
-        result
-    }
-
-    fn split_after(&self, before: &mut Before, key: &Key, out: &mut SplitKey) -> Result<(), KeyError> {
-        let like = before.rule_of(self, out.rule, key);
-        before.is_repeated = like.is_some();
-        let count = if like.is_some() { 0 } else { before.locate(&self.compiled, key) };
-        let given = Given { key, before, clock: self.clock, count };
-        if let Some(rule) = like {
-            given.write(&rule.element, &mut out.element)?;
-            before.keep_like(key);
-        } else {
-            let uses_all = self.split_given(&given, out)?;
-            before.keep(self, key, uses_all);
-        }
-        Ok(())
+        let mut splitter = Splitter::default();
+        splitter.split(self, key)?;
+        Ok(splitter.into_last())
     }
 
     /// Splits a key, and returns whether its rule uses all of it.
-    fn split_given(&self, given: &Given<'_>, out: &mut SplitKey) -> Result<bool, KeyError> {
+    pub(super) fn split_given(&self, given: &Given<'_>, out: &mut SplitKey) -> Result<bool, KeyError> {
         let Some(rule) = self.first_rule(given) else { return Err(self.no_rule(given)) };
         out.rule = rule.id;
         for (level, key) in [
@@ -188,12 +150,17 @@ impl Schema {
 }
 
 impl<'a> Given<'a> {
+    /// A key that was located, with `count` values.
+    pub(super) fn new(schema: &Schema, key: &'a Key, located: &'a PreviousKey, count: usize) -> Self {
+        Self { key, located, clock: schema.clock, count }
+    }
+
     fn has(&self, name: NameId) -> bool {
-        self.before.slot_of(name).is_some()
+        self.located.slot_of(name).is_some()
     }
 
     fn value(&self, name: NameId) -> Option<&'a str> {
-        self.key.slot(self.before.slot_of(name)?).map(|(_, value)| value)
+        self.key.slot(self.located.slot_of(name)?).map(|(_, value)| value)
     }
 
     /// Whether every mandatory key is present with a value that the rule takes.
@@ -204,7 +171,7 @@ impl<'a> Given<'a> {
         })
     }
 
-    fn write(&self, level: &Level, out: &mut Key) -> Result<(), KeyError> {
+    pub(super) fn write(&self, level: &Level, out: &mut Key) -> Result<(), KeyError> {
         out.clear();
         for key in &level.keys {
             let mut result = Ok(());
