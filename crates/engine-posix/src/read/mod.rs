@@ -2,7 +2,7 @@
 //!
 //! What must stay true: every byte that is returned was checked against its checksum.
 
+mod batch;
 pub(crate) mod bytes;
 pub(crate) mod listing;
 pub(crate) mod lookup;
-mod neighbours;

@@ -191,10 +191,9 @@ pub(crate) trait FolderRights {
 pub(crate) trait File: fmt::Debug + Send + Sync {
     /// Reads at a position. Returns the number of bytes, 0 at the end.
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize>;
-    /// Reads at a position what is in memory, without waiting for the device, which then starts on the rest. Returns the number of bytes.
-    fn read_cached(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-        self.read_at(buffer, position)
-    }
+    /// Reads at a position what is in memory, without waiting for the device, which then starts on the rest. Returns the number of bytes,
+    /// which may be any up to the length of the buffer.
+    fn read_cached(&self, buffer: &mut [u8], position: u64) -> io::Result<usize>;
     /// Appends in one write. Returns the file's length after it, or `None` if the write was cut short.
     fn append(&self, bytes: &[u8]) -> io::Result<Option<u64>>;
     /// Writes all of `bytes` at a position.

@@ -85,6 +85,10 @@ impl File for InMemory {
         Ok(count)
     }
 
+    fn read_cached(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        self.read_at(buffer, position)
+    }
+
     fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()> {
         let mut held = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let (start, end) = (position as usize, position as usize + bytes.len());

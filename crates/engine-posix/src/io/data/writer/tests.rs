@@ -21,6 +21,9 @@ impl File for Full {
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
         self.0.read_at(buffer, position)
     }
+    fn read_cached(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        self.0.read_cached(buffer, position)
+    }
     fn append(&self, bytes: &[u8]) -> io::Result<Option<u64>> {
         self.0.append(bytes)
     }

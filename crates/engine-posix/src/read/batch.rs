@@ -15,6 +15,8 @@ const TOGETHER_MAX: u64 = 512 << 10;
 const GAP_MAX: u64 = 4 << 10;
 /// The most calls that the device works on at once.
 const CALLS_MAX: usize = 32;
+/// The most bytes in the buffers of these calls.
+const BYTES_MAX: u64 = 2 << 20;
 
 /// Ranges that are read with one call.
 #[derive(Default)]
@@ -33,7 +35,7 @@ impl PosixContainer {
         while done < reads.len() {
             let (reads, resolved) = (&mut reads[done..], &resolved[done..]);
             let mut calls = calls(reads, resolved);
-            // A single call can as well wait.
+            // A single call gains nothing from a first, non-blocking read.
             if calls.len() > 1 {
                 let mut at = 0;
                 for call in &mut calls {
@@ -91,12 +93,20 @@ impl Call<'_> {
 
     /// Where its bytes are read to.
     fn buffer<'b>(&'b mut self, reads: &'b mut [ArrayRead<'_>]) -> &'b mut [u8] {
-        let (Some(first), Some(last)) = (self.extents.first(), self.extents.last()) else { return &mut [] };
+        let Some(first) = self.extents.first() else { return &mut [] };
         if self.extents.len() == 1 {
             return &mut reads[0].buffer[..first.length as usize];
         }
-        self.bytes.resize((last.position + last.length - first.position) as usize, 0);
+        self.bytes.resize(self.own_bytes() as usize, 0);
         &mut self.bytes
+    }
+
+    /// The size of its own buffer: that of a single extent is the reader's.
+    fn own_bytes(&self) -> u64 {
+        match &self.extents[..] {
+            [first, .., last] => last.position + last.length - first.position,
+            _ => 0,
+        }
     }
 
     /// Whether an extent lies shortly behind the others, in reach of the same call.
@@ -120,7 +130,8 @@ fn calls<'r>(reads: &[ArrayRead<'_>], resolved: &'r [Resolved]) -> Vec<Call<'r>>
             call.extents.push(extent);
             continue;
         }
-        if calls.len() == CALLS_MAX {
+        let bytes: u64 = calls.iter().map(Call::own_bytes).sum();
+        if calls.len() == CALLS_MAX || bytes > BYTES_MAX - TOGETHER_MAX {
             break;
         }
         calls.push(Call { extents: extent.into_iter().collect(), ..Call::default() });
@@ -137,4 +148,37 @@ fn whole<'r>(read: &ArrayRead<'_>, resolved: &'r Resolved) -> Option<&'r Extent>
         && resolved.size == part.end()
         && read.buffer.len() as u64 >= part.length;
     (is_whole && part.length <= CHUNK).then_some(&part.extent)
+}
+
+#[cfg(test)]
+mod tests {
+    use isotach_object::{Cell, ObjectClass, ObjectId, ObjectType};
+
+    use super::*;
+    use crate::format::extent::{ExtentPart, Sums};
+
+    /// Whole arrays of 60 000 bytes, with a gap before each.
+    fn resolved(count: u64, gap: u64) -> Vec<Resolved> {
+        let length = 60_000;
+        let extent =
+            |number| Extent { file: 1, position: number * (length + gap), length, sums: Sums::One(0) };
+        let part = |number| ExtentPart { offset: 0, length, skip: 0, extent: extent(number) };
+        (0..count).map(|number| Resolved { size: length, parts: vec![part(number)] }).collect()
+    }
+
+    #[test]
+    fn the_calls_of_a_batch_are_few_and_their_buffers_small() {
+        let cell = Cell::array(ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, 1));
+        let mut buffers = vec![vec![0; 60_000]; 400];
+        let reads = buffers.iter_mut().map(|buffer| ArrayRead { cell, offset: 0, buffer, filled: 0 });
+        let reads: Vec<ArrayRead<'_>> = reads.collect();
+
+        let (near, apart) = (resolved(400, 0), resolved(400, GAP_MAX + 1));
+        let joined = calls(&reads, &near);
+        let bytes: u64 = joined.iter().map(Call::own_bytes).sum();
+        assert!(bytes > BYTES_MAX / 2 && bytes <= BYTES_MAX, "{bytes} bytes of {} calls", joined.len());
+        assert!(joined.iter().all(|call| call.own_bytes() <= TOGETHER_MAX));
+        let single = calls(&reads, &apart);
+        assert!(single.len() == CALLS_MAX && single.iter().all(|call| call.own_bytes() == 0));
+    }
 }
