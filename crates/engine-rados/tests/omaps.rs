@@ -150,7 +150,7 @@ fn a_split_of_a_dead_process_is_completed_by_a_waiting_one_while_readers_go_on()
         assert_eq!(listed(&*reader), (0..before + 10).map(key).collect());
         assert_eq!(fault_injection::omap_sizes(&uri, OBJECT).unwrap().iter().sum::<usize>(), before + 10);
     };
-    // The one who waits takes the other for dead after some seconds.
+    // The waiting process declares the other dead after some seconds.
     thread::scope(|scope| [100, 3000].map(|before| scope.spawn(move || complete(before))).map(drop));
 }
 

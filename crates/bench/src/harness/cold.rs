@@ -33,10 +33,7 @@ pub(crate) fn make_cold(folder: &Path) -> Result<()> {
         }
     }
     let what = format!("{cached} bytes of the files in {} stay in the page cache", folder.display());
-    Err(Error::invalid(
-        what,
-        "a file system whose files can be dropped from it, and nobody else who reads them",
-    ))
+    Err(Error::invalid(what, "files that can be evicted from the page cache, and no other readers"))
 }
 
 fn find_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
@@ -80,6 +77,8 @@ fn cached_bytes(files: &[PathBuf]) -> Result<u64> {
 
 #[cfg(test)]
 mod tests {
+    use isotach_needs::{Need, skip};
+
     use super::*;
     use crate::harness::folders::is_memory;
 
@@ -92,10 +91,14 @@ mod tests {
             fs::create_dir(folder.path().join("below")).unwrap();
             let file = folder.path().join("below/file");
             fs::write(&file, vec![1; 100_000]).unwrap();
-            assert!(cached_bytes(&[file.clone()]).unwrap() >= 100_000, "just written");
-            match is_memory(folder.path()) {
-                true => assert!(make_cold(folder.path()).unwrap_err().to_string().contains("stay in")),
-                false => make_cold(folder.path()).unwrap(),
+            match cached_bytes(&[file]) {
+                Err(error) => return skip(Need::ColdFiles, &error.to_string()),
+                Ok(bytes) => assert!(bytes >= 100_000, "just written"),
+            }
+            match (is_memory(folder.path()), make_cold(folder.path())) {
+                (true, outcome) => assert!(outcome.unwrap_err().to_string().contains("stay in")),
+                (false, Err(error)) => return skip(Need::ColdFiles, &error.to_string()),
+                (false, Ok(())) => {}
             }
         }
     }

@@ -1,12 +1,16 @@
 //! Cold retrievals: before each, all files of the peer and of its limit are dropped from the page cache.
 
-use std::{io::Write, path::Path};
+use std::{io::Write, path::Path, process::Command};
 
 use super::{Clients, Comparison};
 use crate::{
     Error, Result,
-    harness::{cold::make_cold, folders, measurement::Case},
-    workloads::{client::ClientOp, ensemble::Order, load::Load},
+    harness::{cold::make_cold, folders, launcher::Launcher, measurement::Case},
+    workloads::{
+        client::{ClientMode, ClientOp},
+        ensemble::Order,
+        load::{Load, client_tasks},
+    },
 };
 
 /// What is retrieved, how, and in which order.
@@ -25,6 +29,19 @@ pub(super) fn check_device(folder: &Path) -> Result<()> {
         true => Err(Error::invalid(format!("--cold in {}", folders::title(folder)), "a folder on a device")),
         false => Ok(()),
     }
+}
+
+/// Refuses another build whose clients know no order. It is asked without a store.
+pub(super) fn check_build(program: &Path) -> Result<()> {
+    let load = Load { size: 4096, procs: 1, steps: 1 };
+    for order in [Order::Tenth, Order::Backwards] {
+        let tasks = client_tasks(load.clients_in(order, ClientOp::Retr1), &[ClientMode::Null], None)?;
+        Launcher::local(Command::new(program))?.total(tasks).map_err(|error| {
+            let what = format!("--cold --before {}: {error}", program.display());
+            Error::invalid(what, "a build that has `bench peers --cold` itself")
+        })?;
+    }
+    Ok(())
 }
 
 impl<W: Write> Comparison<'_, W> {

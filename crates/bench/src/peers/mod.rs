@@ -71,7 +71,7 @@ pub(crate) struct PeersArgs {
     /// ECMWF's fdb-hammer, as of Debian's package fdb5, to run beside `bench hammer` [default: the one on PATH, if any]
     #[arg(long, value_name = "PROGRAM")]
     fdb_hammer: Option<PathBuf>,
-    /// Another build of this program, to measure in the same run, as before and after a change
+    /// Another build of this program, to measure in the same run, as before and after a change. With --cold one that has --cold itself
     #[arg(long, value_name = "PROGRAM")]
     before: Option<PathBuf>,
     /// Isotach and the limit alone
@@ -114,6 +114,9 @@ pub(crate) fn run(args: &PeersArgs, registry: &Registry, out: &mut impl Write) -
     if let Some(program) = &args.before {
         // A program that cannot be started is reported before anything is measured.
         Launcher::local(Command::new(program))?;
+        if args.cold {
+            cold::check_build(program)?;
+        }
     }
     comparison
         .emit(&json!({ "what": "machine", "machine": machine, "fdb": version, "settings": settings }))?;

@@ -49,7 +49,11 @@ impl Order {
 
     /// Of how many fields one is read.
     pub(crate) fn stride(self) -> u64 {
-        if self == Self::Tenth { PARAMS.len() as u64 } else { 1 }
+        (PARAMS.len() / self.params().len()) as u64
+    }
+
+    fn params(self) -> &'static [&'static str] {
+        if self == Self::Tenth { &PARAMS[..1] } else { &PARAMS }
     }
 }
 
@@ -91,7 +95,6 @@ impl Keys {
 
 /// The request for the fields of these numbers and steps in an order.
 pub(crate) fn request(numbers: Range<u32>, steps: Range<u32>, order: Order) -> String {
-    let params = if order == Order::Tenth { &PARAMS[..1] } else { &PARAMS };
     let list = |values: Vec<String>| match order {
         Order::Backwards => values.into_iter().rev().collect::<Vec<_>>().join("/"),
         Order::Stored | Order::Tenth => values.join("/"),
@@ -99,7 +102,8 @@ pub(crate) fn request(numbers: Range<u32>, steps: Range<u32>, order: Order) -> S
     let numbered = |range: Range<u32>| list(range.map(|value| value.to_string()).collect());
     let named = |names: &[&str]| list(names.iter().map(ToString::to_string).collect());
     let (steps, numbers) = (numbered(steps), numbered(numbers));
-    format!("{COMMON},step={steps},number={numbers},levelist={},param={}", named(&LEVELS), named(params))
+    let (levels, params) = (named(&LEVELS), named(order.params()));
+    format!("{COMMON},step={steps},number={numbers},levelist={levels},param={params}")
 }
 
 /// Writes the name of a field to both ends of its bytes.
@@ -117,20 +121,32 @@ pub(crate) fn check(bytes: &[u8], name: Name, size: usize) -> Result<()> {
     Err(Error::wrong(what, format!("{size} bytes of {name:?}")))
 }
 
-/// The fields of one request, each of which must be returned once, in any order.
+/// The fields of one request, each of which must be returned once.
 #[derive(Debug)]
 pub(crate) struct Wanted {
     numbers: Range<u32>,
     steps: Range<u32>,
     size: usize,
+    order: Order,
     /// Whether each field was returned, in the order of their names.
     returned: Vec<bool>,
+    /// The field that was returned last.
+    last: Option<Name>,
+    /// Whether they must be returned in the order of the request.
+    is_ordered: bool,
 }
 
 impl Wanted {
-    pub(crate) fn new(numbers: Range<u32>, steps: Range<u32>, size: usize) -> Self {
+    /// Fields in any order.
+    pub(crate) fn new(numbers: Range<u32>, steps: Range<u32>, size: usize, order: Order) -> Self {
         let count = numbers.len() * steps.len() * FIELDS_PER_STEP as usize;
-        Self { numbers, steps, size, returned: vec![false; count] }
+        let returned = vec![false; count];
+        Self { numbers, steps, size, order, returned, last: None, is_ordered: false }
+    }
+
+    /// Fields in the order of the request, if the store promises it.
+    pub(crate) fn ordered_if(self, is_ordered: bool) -> Self {
+        Self { is_ordered, ..self }
     }
 
     /// Refuses bytes that are not those of a requested field that was not returned before.
@@ -141,18 +157,31 @@ impl Wanted {
             return Err(Error::wrong(what, "a field that the request names"));
         };
         check(bytes, name, self.size)?;
-        match std::mem::replace(&mut self.returned[index], true) {
-            true => Err(Error::wrong(format!("{name:?} twice"), "each field once")),
-            false => Ok(()),
+        if std::mem::replace(&mut self.returned[index], true) {
+            return Err(Error::wrong(format!("{name:?} twice"), "each field once"));
         }
+        match self.last.replace(name) {
+            Some(last) if self.is_ordered && !self.follows(name, last) => {
+                Err(Error::wrong(format!("{name:?} after {last:?}"), "the order of the request"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a field is behind another one in the request, whose keys nest as in the standard schema.
+    fn follows(&self, name: Name, last: Name) -> bool {
+        let place = |name: Name| (name.step, name.number, name.level, name.param);
+        let (one, other) = if self.order == Order::Backwards { (name, last) } else { (last, name) };
+        place(one) < place(other)
     }
 
     fn index(&self, name: Name) -> Option<usize> {
         let (levels, params) = (LEVELS.len() as u32, PARAMS.len() as u32);
+        let wanted_params = self.order.params().len() as u32;
         let is_wanted = self.numbers.contains(&name.number)
             && self.steps.contains(&name.step)
             && name.level < levels
-            && name.param < params;
+            && name.param < wanted_params;
         is_wanted.then(|| {
             let steps = (name.number - self.numbers.start) as usize * self.steps.len();
             let step = steps + (name.step - self.steps.start) as usize;
@@ -197,20 +226,46 @@ mod tests {
         assert!(check(&bytes, names[0], bytes.len()).is_err());
     }
 
+    fn field(name: Name) -> Vec<u8> {
+        let mut bytes = vec![7; SIZE_MIN];
+        stamp(&mut bytes, name);
+        bytes
+    }
+
+    #[test]
+    fn of_every_tenth_field_another_parameter_is_refused() {
+        let mut wanted = Wanted::new(1..2, 2..3, SIZE_MIN, Order::Tenth);
+        for name in fields_of(1, 2) {
+            assert_eq!(wanted.accept(&field(name)).is_ok(), name.param == 0, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn fields_in_another_order_than_the_request_are_refused_where_it_is_promised() {
+        let names = || (5..7).flat_map(|step| (2..4).flat_map(move |number| fields_of(number, step)));
+        let wanted_in = |order| Wanted::new(2..4, 5..7, SIZE_MIN, order).ordered_if(true);
+        let mut all = [Order::Stored, Order::Tenth, Order::Backwards].map(wanted_in);
+        for (wanted, order) in all.iter_mut().zip([Order::Stored, Order::Tenth, Order::Backwards]) {
+            order.of(names()).for_each(|name| wanted.accept(&field(name)).unwrap());
+        }
+        let first: Vec<Name> = fields_of(2, 5).take(2).collect();
+        for (order, [one, two]) in [(Order::Stored, [1, 0]), (Order::Backwards, [0, 1])] {
+            let mut wanted = wanted_in(order);
+            wanted.accept(&field(first[one])).unwrap();
+            let error = wanted.accept(&field(first[two])).unwrap_err().to_string();
+            assert!(error.contains("expected the order of the request"), "{error}");
+        }
+    }
+
     #[test]
     fn each_requested_field_must_be_returned_once_and_whole_in_any_order() {
-        let field = |name: Name| {
-            let mut bytes = vec![7; SIZE_MIN];
-            stamp(&mut bytes, name);
-            bytes
-        };
-        let mut wanted = Wanted::new(2..4, 5..7, SIZE_MIN);
+        let wanted_in = |order| Wanted::new(2..4, 5..7, SIZE_MIN, order);
+        let mut wanted = wanted_in(Order::Stored);
         let names: Vec<Name> =
             (2..4).flat_map(|number| (5..7).flat_map(move |step| fields_of(number, step))).collect();
         names.iter().rev().for_each(|name| wanted.accept(&field(*name)).unwrap());
         assert!(wanted.returned.iter().all(|returned| *returned) && wanted.returned.len() == names.len());
-        let error_of =
-            |bytes: &[u8]| Wanted::new(2..4, 5..7, SIZE_MIN).accept(bytes).unwrap_err().to_string();
+        let error_of = |bytes: &[u8]| wanted_in(Order::Stored).accept(bytes).unwrap_err().to_string();
         assert!(wanted.accept(&field(names[7])).unwrap_err().to_string().contains("twice"));
         for other in
             [Name { number: 1, ..names[0] }, Name { step: 7, ..names[0] }, Name { param: 10, ..names[0] }]

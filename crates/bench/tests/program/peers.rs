@@ -1,8 +1,9 @@
 //! The comparison with peers, without FDB.
 
 use std::{
-    fs,
+    fs::{self, Permissions},
     io::{BufRead, BufReader, Read},
+    os::unix::fs::PermissionsExt,
     path::Path,
     process::{Command, Stdio},
 };
@@ -98,7 +99,7 @@ fn another_build_is_measured_in_the_same_run_and_has_a_table() {
 }
 
 #[test]
-fn cold_retrievals_each_have_a_limit_that_reads_the_same_bytes_in_the_same_order() {
+fn cold_retrievals_each_have_a_limit_that_reads_as_many_bytes() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let run = folder.path().join("run");
     let words = ["--without-fdb", "--cold", "--json", "--out", run.to_str().unwrap()];
@@ -120,6 +121,25 @@ fn cold_retrievals_each_have_a_limit_that_reads_the_same_bytes_in_the_same_order
     let all = bytes[0];
     assert_eq!(bytes, [all, all, all, all / 10, all / 10, all, all]);
     assert_eq!(read_record(&run)["complete"], true);
+}
+
+#[test]
+fn another_build_without_cold_retrievals_is_refused_before_anything_is_measured() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (older, run) = (folder.path().join("older"), folder.path().join("run"));
+    let script = "#!/bin/sh\nsed -u s/Backwards/Unknown/ | \"$ISOTACH_NEWER\" \"$@\"\n";
+    fs::write(&older, script).unwrap();
+    fs::set_permissions(&older, Permissions::from_mode(0o755)).unwrap();
+    let words = ["--without-fdb", "--cold", "--before", older.to_str().unwrap(), "--out"];
+    let mut command = peers(folder.path(), &words);
+    let output = command.arg(&run).env("ISOTACH_NEWER", bench("peers").get_program()).output().unwrap();
+    check_failed(
+        "--before",
+        &output,
+        2,
+        &["unknown variant `Unknown`", "expected a build that has `bench peers --cold`"],
+    );
+    assert!(array(&read_record(&run)["results"]).is_empty(), "nothing is measured");
 }
 
 #[test]

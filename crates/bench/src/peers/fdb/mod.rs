@@ -162,6 +162,10 @@ impl Target for Fdb {
         Ok(Some(length))
     }
 
+    fn keeps_order(&self) -> bool {
+        false
+    }
+
     fn retrieve_all(&mut self, request: &str, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let request = self.request_of(request)?;
         let mut piece = std::mem::take(&mut self.piece);

@@ -123,8 +123,9 @@ impl Job<'_> {
 
     fn retrieve_all(&mut self, target: &mut dyn Target) -> Result<()> {
         let (numbers, steps) = (self.args.numbers(), self.args.steps());
-        let request = ensemble::request(numbers.clone(), steps.clone(), self.args.order());
-        let mut wanted = Wanted::new(numbers, steps, self.args.size);
+        let order = self.args.order();
+        let request = ensemble::request(numbers.clone(), steps.clone(), order);
+        let mut wanted = Wanted::new(numbers, steps, self.args.size, order).ordered_if(target.keeps_order());
         target.retrieve_all(&request, &mut |bytes| {
             self.watch.field(bytes.len() as u64);
             wanted.accept(bytes)

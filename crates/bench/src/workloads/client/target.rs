@@ -14,7 +14,9 @@ pub(crate) trait Target {
     fn flush(&mut self) -> Result<()>;
     /// Reads a field into the buffer and returns its length; none if it does not exist.
     fn retrieve(&mut self, key: &Key, buffer: &mut [u8]) -> Result<Option<usize>>;
-    /// Passes the bytes of all fields of a request to `each`, in any order.
+    /// Whether it promises to retrieve the fields of a request in the request's order.
+    fn keeps_order(&self) -> bool;
+    /// Passes the bytes of all fields of a request to `each`.
     fn retrieve_all(&mut self, request: &str, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
     /// Passes the lengths of all fields of a request to `each`.
     fn list(&mut self, request: &str, as_json: bool, each: &mut dyn FnMut(u64)) -> Result<()>;
@@ -60,6 +62,10 @@ impl Target for Isotach<'_> {
 
     fn retrieve(&mut self, key: &Key, buffer: &mut [u8]) -> Result<Option<usize>> {
         Ok(self.store.retrieve_into(key, buffer)?)
+    }
+
+    fn keeps_order(&self) -> bool {
+        true
     }
 
     fn retrieve_all(&mut self, request: &str, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
@@ -135,6 +141,10 @@ impl Target for Null {
 
     fn retrieve(&mut self, key: &Key, buffer: &mut [u8]) -> Result<Option<usize>> {
         Ok(Some(std::hint::black_box((key, buffer)).1.len()))
+    }
+
+    fn keeps_order(&self) -> bool {
+        false
     }
 
     fn retrieve_all(&mut self, _request: &str, _each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
