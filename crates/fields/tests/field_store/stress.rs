@@ -10,15 +10,18 @@ use std::{
 
 use isotach_fields::{FieldStore, ListOptions};
 use isotach_mars::Key;
+use isotach_needs::number;
 
 use crate::layouts::{Layout, archive, field, request, with};
 
 /// How many threads write.
 const WRITERS: usize = 3;
-/// The most rounds of flushes that each of them makes.
-const ROUNDS: usize = 60;
-/// The same on a cluster, where a round takes much longer.
-const ROUNDS_IN_CLUSTER: usize = 20;
+
+/// The most rounds of flushes that each of them makes. On a cluster a round takes much longer.
+fn rounds(layout: &Layout) -> usize {
+    let default = if layout.is_in_cluster() { 20 } else { 60 };
+    number("ISOTACH_STRESS_ROUNDS").map_or(default, |number| number as usize)
+}
 
 fn layouts() -> Vec<Layout> {
     let mut layouts = vec![Layout::memory(), Layout::posix(), Layout::apart()];
@@ -74,7 +77,7 @@ fn beside(
     others: &[&(dyn Fn(&FieldStore) + Sync)],
 ) -> Vec<(Key, Vec<u8>)> {
     let is_over = AtomicBool::new(false);
-    let rounds = if layout.is_in_cluster() { ROUNDS_IN_CLUSTER } else { ROUNDS };
+    let rounds = rounds(layout);
     thread::scope(|scope| {
         let writing: Vec<_> = (0..)
             .zip(stores)
@@ -146,7 +149,7 @@ fn wipes_of_collocations_and_purges_beside_writers_leave_whole_fields() {
         let reader = layout.store();
         assert_all_readable(&reader, layout.name);
         for (writer, store) in stores.iter().enumerate() {
-            let fields = fields_of(writer, ROUNDS);
+            let fields = fields_of(writer, rounds(&layout));
             let fields: Vec<(Key, &[u8])> =
                 fields.iter().map(|(key, bytes)| (key.clone(), &**bytes)).collect();
             archive(store, &fields);
