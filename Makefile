@@ -66,9 +66,9 @@ test-ceph: ## Run the tests that break a Ceph cluster of three OSDs
 	$(built) $(PYTHON) -m pytest -rs -m faults tests/ceph
 	@echo "make test-ceph: all tests passed"
 
-# A cluster of one OSD around a command, where Ceph is installed; else the command by itself. The OSD is in memory where the system
-# has a folder there, since it would wait for the device most of the time.
-with_ceph = $$(scripts/ceph-dev installed && echo scripts/ceph-dev with $$(test ! -d /dev/shm || echo --dir /dev/shm/isotach-ceph-$$$$))
+# A cluster of one OSD around a command, where Ceph is installed; else the command by itself. The OSD is in memory if it fits
+# there, since it would wait for the device most of the time.
+with_ceph = $$(scripts/ceph-dev installed && echo scripts/ceph-dev with --in-memory)
 
 # The features of tests that need a cluster: on DAOS, which is our libdaos, and on Ceph where it is installed.
 clusters = isotach-engine-daos/cluster$$(scripts/ceph-dev installed 2>/dev/null && echo ,isotach-engine-rados/cluster,isotach-libdaos/cluster)

@@ -65,6 +65,9 @@ make_keys() {
     [[ -z $MGR ]] || keyring "$DIR/mgr.x/keyring" mgr.x mon 'allow profile mgr' osd 'allow *'
 }
 
+# default_gib OSDS: of each OSD.
+default_gib() { printf '%s' $(($1 == 1 ? 10 : 6)); }
+
 # Anew, also after a start that was broken off. The OSDs' disks are made while the monitor comes up.
 make_cluster() {
     local i uuid uuids=() making=()
@@ -74,7 +77,7 @@ make_cluster() {
     rm -rf "$DIR"/mon.* "$DIR"/osd.* "$DIR"/mgr.* "${DIR:?}/log" "$DIR/run"
     mkdir "$DIR/log" "$DIR/run"
     choose_base
-    : "${OSDS:=1}" "${GIB:=$((OSDS == 1 ? 10 : 6))}"
+    : "${OSDS:=1}" "${GIB:=$(default_gib "$OSDS")}"
     printf '%s\n' "base=$BASE" "osds=$OSDS" "gib=$GIB" "mgr=$MGR" "port=$(free_port)" "fsid=$(</proc/sys/kernel/random/uuid)" >"$DIR/$MARK"
     write_conf
     make_keys

@@ -6,6 +6,13 @@
 
 default_folder() { printf '%s' "${ISOTACH_CEPH_DIR:-${TMPDIR:-/tmp}/isotach-ceph}"; }
 
+# A container often has only 64 MiB in /dev/shm.
+fits_in_memory() {
+    local free_kib osds=${OSDS:-1}
+    free_kib=$(df --output=avail /dev/shm 2>/dev/null | tail -n 1) || return 1
+    [[ -w /dev/shm ]] && ((free_kib >> 20 >= osds * ${GIB:-$(default_gib "$osds")}))
+}
+
 # Settles DIR, and BASE, by which the daemons know it, where the folder is ours already.
 settle_folder() {
     DIR=$(readlink -m -- "$1")

@@ -19,6 +19,7 @@ from clusters import ceph_dev
         "start --gib many",
         "start --dir",
         "start now",
+        "start --in-memory",
         "stop --osds 1",
         "with --osds 1",
         "with --ods 1 true",
@@ -46,6 +47,7 @@ def test_help_names_every_sub_command_and_variable() -> None:
         "ISOTACH_RADOS_POOL",
         "ISOTACH_CEPH_DEV",
         "--mgr",
+        "--in-memory",
     ]:
         assert word in done.stdout, word
 

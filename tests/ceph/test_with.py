@@ -95,6 +95,44 @@ def test_with_stops_when_a_signal_comes_during_the_start(installed: None, tempor
     assert (started.returncode, list(temporary.iterdir()), processes_of(temporary)) == (143, [], []), text
 
 
+def test_a_cluster_ends_when_the_script_is_killed(installed: None, temporary: Path, tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    show = 'echo "$ISOTACH_CEPH_DEV" >"$0.part"; mv "$0.part" "$0"; cat'
+    with subprocess.Popen(
+        [CEPH_DEV, "with", "bash", "-c", show, seen],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment(TMPDIR=str(temporary)),
+    ) as started:
+        until(lambda: seen.exists() or started.poll() is not None, "the command runs")
+        base = seen.read_text().strip()
+        assert processes_of(base)
+        started.kill()
+        started.wait(timeout=30)
+        until(lambda: not any(temporary.iterdir()), "the folder is gone")
+    assert (os.path.lexists(base), processes_of(base)) == (False, [])
+
+
+def test_with_leaves_a_memory_that_is_too_small_alone(
+    installed: None, temporary: Path, tmp_path: Path
+) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "df").write_text("#!/bin/sh\necho Avail\necho 65536\n")
+    (programs / "df").chmod(0o755)
+    done = ceph_dev(
+        "with",
+        "--in-memory",
+        "bash",
+        "-c",
+        'ls -d "$0"/*',
+        temporary,
+        TMPDIR=str(temporary),
+        PATH=f"{programs}:{os.environ['PATH']}",
+    )
+    assert (done.returncode, Path(done.stdout.strip()).parent) == (0, temporary), done.stderr
+
+
 def test_with_does_not_stop_a_cluster_that_was_there(cluster: Cluster, tmp_path: Path) -> None:
     done = ceph_dev("with", "--dir", cluster.folder, "touch", tmp_path / "ran")
     assert (done.returncode, (tmp_path / "ran").exists()) == (1, False)

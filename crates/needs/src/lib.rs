@@ -10,9 +10,12 @@ use std::{
     env,
     fs::OpenOptions,
     io::Write,
+    path::{Path, PathBuf},
     thread,
     time::{SystemTime, UNIX_EPOCH},
 };
+
+use rustix::fs::{Access, access, statvfs};
 
 /// The number that a variable of the environment says, such as `ISOTACH_SEQUENCES`.
 ///
@@ -31,6 +34,19 @@ pub fn number(name: &str) -> Option<u64> {
 pub fn seed() -> u64 {
     let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |time| time.as_nanos() as u64);
     number("ISOTACH_SEED").unwrap_or_else(clock)
+}
+
+/// The folder for files that a test writes often, without being about the device: `/dev/shm`, or the folder for temporary files if less
+/// than 1 GiB is free there. A container often has 64 MiB.
+#[must_use]
+pub fn folder_off_disk() -> PathBuf {
+    folder_with_free(1 << 30)
+}
+
+fn folder_with_free(bytes: u64) -> PathBuf {
+    let memory = Path::new("/dev/shm");
+    let has_space = statvfs(memory).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) >= bytes);
+    if has_space && access(memory, Access::WRITE_OK).is_ok() { memory.to_owned() } else { env::temp_dir() }
 }
 
 /// What a test needs of the machine or the engine.
@@ -122,7 +138,7 @@ mod tests {
     const INNER: &str = "ISOTACH_NEEDS_INNER";
     const NAME: &str = "tests::a_skipped_test_is_listed_and_fails_where_its_need_is_required";
 
-    fn run(required: &str, list: &std::path::Path) -> Output {
+    fn run(required: &str, list: &Path) -> Output {
         let mut command = Command::new(env::current_exe().expect("this program"));
         command
             .args(["--exact", NAME])
@@ -130,6 +146,11 @@ mod tests {
             .env("ISOTACH_REQUIRE", required)
             .env("ISOTACH_SKIPS", list);
         command.output().expect("this program runs")
+    }
+
+    #[test]
+    fn a_memory_without_enough_space_is_not_used() {
+        assert_eq!(folder_with_free(u64::MAX), env::temp_dir());
     }
 
     #[test]

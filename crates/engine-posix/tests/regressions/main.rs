@@ -90,8 +90,8 @@ impl Store {
 
     /// In memory where possible, so that checkpoints follow each other fast.
     fn in_memory(query: &str) -> Self {
-        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
-        Self::in_folder(folder.unwrap(), query)
+        let folder = tempfile::tempdir_in(isotach_needs::folder_off_disk()).unwrap();
+        Self::in_folder(folder, query)
     }
 
     fn in_folder(folder: tempfile::TempDir, query: &str) -> Self {

@@ -129,7 +129,7 @@ impl Trial {
 fn try_all(is_apart: bool) {
     let (seed, cuts) = (seed(), number("ISOTACH_SEQUENCES").unwrap_or(CUTS));
     println!("ISOTACH_SEED={seed}");
-    let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+    let folder = tempfile::tempdir_in(isotach_needs::folder_off_disk()).unwrap();
     let trial = Trial::new(Store::new(&folder.path().join("trial"), is_apart));
     let mut random = Random(seed);
     for fault in [Fault::Cut, Fault::Other, Fault::Cuts, Fault::Several] {

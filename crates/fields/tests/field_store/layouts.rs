@@ -136,10 +136,10 @@ impl Layout {
         all
     }
 
-    /// The layouts of every machine, for tests that are not about files: in memory where the system has a folder there.
+    /// The layouts of every machine, for tests that are not about files: in memory where there is space.
     /// Creating a container waits for the device, which takes most of the time otherwise.
     pub(crate) fn everywhere_off_disk() -> Vec<Self> {
-        Self::everywhere_in(|| tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
+        Self::everywhere_in(|| tempfile::tempdir_in(isotach_needs::folder_off_disk()).unwrap())
     }
 
     /// The layouts in the available clusters.

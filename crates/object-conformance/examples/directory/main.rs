@@ -62,10 +62,10 @@ mod tests {
     }
 
     impl DirectoryFixture {
-        /// In memory where the system has a folder there: syncs of a device would take most of the time.
+        /// Off disk: syncs of a device would take most of the time.
         fn new() -> Self {
-            let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
-            Self { folder: folder.unwrap(), pools: AtomicU64::new(0) }
+            let folder = tempfile::tempdir_in(isotach_needs::folder_off_disk()).unwrap();
+            Self { folder, pools: AtomicU64::new(0) }
         }
     }
 
