@@ -22,8 +22,8 @@ use crate::{
 
 /// A smaller field is read in less time than it takes to wake a thread.
 const LENGTH_MIN: u64 = 256 << 10;
-/// More threads would read what leaves the processor's cache before the caller uses it. One thread per processor is not too many: one of them
-/// mostly waits, for the device or for the caller.
+/// More threads would read what leaves the processor's cache before the caller uses it. The caller reads, too, so there is one thread fewer
+/// than processors, but at least one: reads from a device are under way together then.
 const THREADS_MAX: usize = 3;
 
 /// The threads of a retrieval. They start when it first begins a field ahead of another.
@@ -73,7 +73,7 @@ impl ReadAhead {
             buffers: buffers.clone(),
             queue: Arc::default(),
             threads: Vec::new(),
-            threads_max: THREADS_MAX.min(processors),
+            threads_max: (processors - 1).clamp(1, THREADS_MAX),
             process: process::id(),
         }
     }
