@@ -1,8 +1,8 @@
 //! Reading large fields on other threads while the caller processes those before them.
 //!
 //! What must stay true: a field is read once, by whoever claims it first: a thread, or the caller. A caller whose field a thread is
-//! reading reads a later field meanwhile. So all of them read at the same time, nobody waits for a thread that does not run, and on a
-//! busy machine the caller reads as if there were no threads.
+//! reading reads a later field meanwhile. So all of them read at the same time, and nobody waits for a thread that does not run. On a
+//! busy machine nothing is read ahead ([`super::contention`]).
 
 use std::{
     collections::VecDeque,
@@ -15,7 +15,7 @@ use isotach_engine_kit::aligned::AlignedBuffer;
 
 use crate::{
     Result,
-    retrieve::{buffers::Buffers, inspect::Inspected},
+    retrieve::{buffers::Buffers, contention::are_processors_busy, inspect::Inspected},
     store::Inner,
     sync::lock,
 };
@@ -80,7 +80,8 @@ impl ReadAhead {
 
     /// The number of fields like this one to begin ahead; 0 if that does not pay.
     pub(crate) fn depth(&self, field: &Inspected) -> usize {
-        if field.location.length >= LENGTH_MIN { self.threads_max + 2 } else { 0 }
+        let length = field.location.length;
+        if length >= LENGTH_MIN && !are_processors_busy(length) { self.threads_max + 2 } else { 0 }
     }
 
     /// Lets a thread read a field.

@@ -4,6 +4,7 @@ mod ahead;
 pub(crate) mod axes;
 pub(crate) mod buffers;
 pub(crate) mod bytes;
+mod contention;
 pub(crate) mod element_filter;
 pub(crate) mod inspect;
 pub(crate) mod list;
@@ -41,7 +42,7 @@ pub struct Field {
 impl FieldStore {
     /// The fields that a request names, in the request's order (see [`FieldStore::inspect`]), read as the iterator
     /// advances: at most 32 fields or 1 MiB ahead. While the caller processes fields, threads read up to 5 fields of 256 KiB
-    /// and more ahead, and an engine with pending reads up to its depth, together at most 64 MiB. Do not fork a process
+    /// and more ahead unless processors are busy, and an engine with pending reads up to its depth, together at most 64 MiB. Do not fork a process
     /// while it has a retrieval. A field that a plain flush replaces before it is read may
     /// come in its old or its new state. Of a transaction all or nothing comes.
     ///
