@@ -103,6 +103,21 @@ pub enum Error {
 }
 
 impl Error {
+    /// All codes of this layer.
+    pub const CODES: [&str; 11] = [
+        "not-found",
+        "already-exists",
+        "conflict",
+        "unsupported",
+        "corrupt",
+        "permission-denied",
+        "no-space",
+        "too-many-open",
+        "io",
+        "invalid-input",
+        "poisoned",
+    ];
+
     /// The stable code, shared by every language and by `--json`.
     pub fn code(&self) -> &'static str {
         match self {
@@ -193,5 +208,15 @@ mod tests {
         let other = Error::from_io(io::Error::from_raw_os_error(5), "read data/1");
         assert_eq!(other.code(), "io");
         assert!(other.source().is_some());
+    }
+
+    #[test]
+    fn every_code_is_in_the_list_of_codes() {
+        let source = include_str!("error.rs");
+        let code = source.split("pub fn code(&self)").nth(1).and_then(|rest| rest.split("\n    }\n").next());
+        let given: Vec<&str> =
+            code.unwrap().split("=> \"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        let known: Vec<&str> = Error::CODES.into_iter().collect();
+        assert_eq!(given, known);
     }
 }
