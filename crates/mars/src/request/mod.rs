@@ -126,6 +126,25 @@ impl Request {
         }
     }
 
+    /// Sets the values of `name` from MARS text: `0/to/24/by/6`, or one value. Quotes protect what has a meaning, as in a request.
+    ///
+    /// ```
+    /// use isotach_mars::Request;
+    ///
+    /// let mut request = Request::new();
+    /// request.set_text("step", "0/6")?;
+    /// assert_eq!(request.get("step"), Some(&["0".to_owned(), "6".to_owned()][..]));
+    /// assert!(request.set_text("step", "0,class=rd").is_err());
+    /// # Ok::<(), isotach_mars::RequestError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`RequestError::BadValue`] if the text is not a list of values.
+    pub fn set_text(&mut self, name: &str, text: &str) -> Result<(), RequestError> {
+        self.set(name, parse::values(name, text)?);
+        Ok(())
+    }
+
     /// Removes `name` and its values.
     pub fn remove(&mut self, name: &str) {
         self.pairs.retain(|(known, _)| !known.eq_ignore_ascii_case(name));

@@ -45,6 +45,18 @@ pub(super) fn requests(text: &str) -> Result<Vec<(usize, Request)>, RequestError
     Ok(requests)
 }
 
+/// The values of `name`, and nothing else.
+pub(super) fn values(name: &str, text: &str) -> Result<Vec<String>, RequestError> {
+    let mut reader = Reader::new(text);
+    let values = reader.values().ok();
+    reader.skip_blanks();
+    values.filter(|_| reader.at.rest.is_empty()).ok_or_else(|| RequestError::BadValue {
+        name: name.to_owned(),
+        value: text.to_owned(),
+        expected: "values separated by '/', in quotes if they hold more than words".to_owned(),
+    })
+}
+
 fn error_at(place: Cursor<'_>, expected: &str, found: String) -> RequestError {
     RequestError::Syntax { line: place.line, column: place.column, expected: expected.to_owned(), found }
 }
@@ -109,12 +121,16 @@ impl<'a> Reader<'a> {
         if request.contains(name) {
             return Err(error_at(position, "each key once", format!("{name:?} again")));
         }
+        request.set(name, self.values()?);
+        Ok(())
+    }
+
+    fn values(&mut self) -> Result<Vec<String>, RequestError> {
         let mut values = vec![self.value()?];
         while self.take('/') {
             values.push(self.value()?);
         }
-        request.set(name, values);
-        Ok(())
+        Ok(values)
     }
 
     /// A value; blanks inside it, but not line ends, are part of it, each run of them one space.
@@ -224,6 +240,16 @@ mod tests {
             "line 2, column 1: expected ',' before another key, or the end of the request, found 'b'"
         );
         assert_eq!(message("=1"), "line 1, column 1: expected a key or a verb, found '='");
+    }
+
+    #[test]
+    fn values_alone_are_read_as_in_a_request() {
+        assert_eq!(values("step", " 0/to/ 24 ").unwrap(), ["0", "to", "24"]);
+        assert_eq!(values("grid", "'1/1'").unwrap(), ["1/1"]);
+        for wrong in ["", "0/", "0,class=rd", "0=1", "'0"] {
+            let text = values("step", wrong).unwrap_err().to_string();
+            assert!(text.starts_with(&format!("step={wrong:?}: expected values")), "{text}");
+        }
     }
 
     #[test]
