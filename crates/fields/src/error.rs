@@ -106,7 +106,7 @@ pub enum Error {
     /// fields archived since the last flush are gone, or were moved. All others are flushed.
     #[error(
         "dataset {dataset} was wiped while it was written to: {} since the last flush {} gone",
-        counted(*fields),
+        counted(*fields, "field"),
         are(*fields)
     )]
     Wiped {
@@ -161,7 +161,7 @@ pub enum Error {
         why: String,
     },
     /// A write failed permanently: fields archived since the last flush are lost and must be archived again.
-    #[error("{} archived into {dataset} since the last flush {} lost: {source}", counted(*fields), are(*fields))]
+    #[error("{} archived into {dataset} since the last flush {} lost: {source}", counted(*fields, "field"), are(*fields))]
     Lost {
         /// The dataset's key.
         dataset: String,
@@ -216,6 +216,29 @@ pub enum Error {
 }
 
 impl Error {
+    /// All codes of this layer; those of the object model are in [`isotach_object::Error::CODES`].
+    pub const CODES: [&str; 19] = [
+        "key",
+        "request",
+        "schema",
+        "invalid-input",
+        "not-a-store",
+        "other-schema",
+        "newer-format",
+        "locked",
+        "forbidden",
+        "moving",
+        "read-only",
+        "below-collocation",
+        "wiped",
+        "lost",
+        "corrupt",
+        "message",
+        "nothing-below",
+        "not-relabelled",
+        "copy-differs",
+    ];
+
     /// The stable code, shared by every language and by `--json`.
     pub fn code(&self) -> &'static str {
         match self {
@@ -317,8 +340,9 @@ fn advice(source: &isotach_object::Error) -> &'static str {
     }
 }
 
-fn counted(fields: u64) -> String {
-    format!("{fields} field{}", if fields == 1 { "" } else { "s" })
+/// A count with its noun, as in `1 field` or `2 fields`.
+pub(crate) fn counted(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 fn are(fields: u64) -> &'static str {
@@ -356,5 +380,15 @@ mod tests {
         let full = isotach_object::Error::NoSpace { what: "write".to_owned() };
         assert_eq!(Error::of_field(&Key::new(), full).code(), "no-space");
         assert!(Error::invalid("x", "y").is_usage());
+    }
+
+    #[test]
+    fn every_code_is_in_the_list_of_codes() {
+        let source = include_str!("error.rs");
+        let code = source.split("pub fn code(&self)").nth(1).and_then(|rest| rest.split("\n    }\n").next());
+        let given: Vec<&str> =
+            code.unwrap().split("=> \"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        let known: Vec<&str> = Error::CODES.into_iter().collect();
+        assert_eq!(given, known);
     }
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::{
     context::{self, AtFlag, StoreFlags},
     failure::{Failure, Outcome, say},
-    missing::{self, Missing},
+    missing::Missing,
     output::{Bytes, count, key_object, sink::Sink},
     progress::Progress,
     requests::{OptionalRequestFlags, Requests},
@@ -78,7 +78,7 @@ pub(crate) fn run(target: &StoreFlags, flags: &ReadFlags) -> Outcome {
         summary.add_missing(Missing { request, found: retrieval.missing() }, &mut progress);
         // Only the first request is explained: the others mostly fail for the same reason.
         if summary.fields == before && !summary.as_json && !mem::replace(&mut is_explained, true) {
-            missing::explain(&store, request).into_iter().for_each(say);
+            store.explain(request).into_iter().for_each(say);
         }
         Ok(())
     })?;

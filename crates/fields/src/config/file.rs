@@ -213,7 +213,11 @@ impl Config {
         self.check_matches_in(schema, &text_of(path)?, path)
     }
 
-    fn check_matches_in(&self, schema: &Schema, text: &str, path: &Path) -> Result<()> {
+    /// As [`Config::check_matches`], for a configuration that was read from a text; see [`Config::parse`].
+    ///
+    /// # Errors
+    /// As [`Config::check_matches`].
+    pub fn check_matches_in(&self, schema: &Schema, text: &str, path: &Path) -> Result<()> {
         let known: BTreeSet<&str> = schema.rules().flat_map(|rule| rule.dataset.names()).collect();
         let mut names = self.spaces.iter().flat_map(|space| space.pattern.names());
         let Some(name) = names.find(|name| !known.contains(name)) else { return Ok(()) };

@@ -6,6 +6,7 @@ pub(crate) mod buffers;
 pub(crate) mod bytes;
 mod contention;
 pub(crate) mod element_filter;
+mod explain;
 pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod retrieval;
@@ -61,6 +62,16 @@ impl FieldStore {
     /// As [`FieldStore::retrieve`]; [`crate::Error::Key`] or [`crate::Error::Request`] for a key that does not fit.
     pub fn retrieve_one(&self, key: &Key) -> Result<Option<FieldBytes>> {
         self.read_found(key, |field| self.inner.read_field(field).map(Into::into))
+    }
+
+    /// As [`FieldStore::retrieve_one`], with the field's whole key and its location.
+    ///
+    /// # Errors
+    /// As [`FieldStore::retrieve_one`].
+    pub fn retrieve_field(&self, key: &Key) -> Result<Option<Field>> {
+        let Some(found) = self.locate(key)? else { return Ok(None) };
+        let read = self.read_where_it_is(found, &mut |field| self.inner.read_field(field).map(Into::into))?;
+        Ok(read.map(|(Inspected { key, location }, bytes)| Field { key, location, bytes }))
     }
 
     /// As [`FieldStore::retrieve_one`], into the front of the caller's buffer; returns the field's length. A buffer that
