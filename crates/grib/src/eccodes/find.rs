@@ -5,6 +5,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::{env, fs};
 
 use super::{Eccodes, EccodesError};
@@ -32,9 +33,17 @@ struct Loaded<T> {
     library: T,
 }
 
+/// The environment that the process runs in, if it has named one.
+pub(super) static OWN: OnceLock<PathBuf> = OnceLock::new();
+
 pub(super) fn find() -> Result<Eccodes, EccodesError> {
     let variable = |name| env::var_os(name).filter(|value| !value.is_empty());
-    let mut candidates = environments(variable("VIRTUAL_ENV"), variable("CONDA_PREFIX"), variable("PATH"));
+    let named = [
+        (OWN.get().map(|root| root.clone().into_os_string()), "that of this process"),
+        (variable("VIRTUAL_ENV"), "the virtual environment's (VIRTUAL_ENV)"),
+        (variable("CONDA_PREFIX"), "the conda environment's (CONDA_PREFIX)"),
+    ];
+    let mut candidates = environments(named, variable("PATH"));
     candidates
         .push(Candidate { owner: "the system's".to_owned(), libraries: SYSTEM.map(PathBuf::from).to_vec() });
     search(variable("ISOTACH_ECCODES").map(PathBuf::from), candidates)
@@ -99,20 +108,15 @@ fn reason_with_path(path: &Path, reason: &str) -> String {
     if reason.starts_with(path.as_ref()) { reason.to_owned() } else { format!("{path}: {reason}") }
 }
 
-/// The environments that are active and hold a library, each once: a virtual environment, a conda environment, and
-/// that of the Python first on the search path.
-fn environments(
-    virtual_env: Option<impl AsRef<OsStr>>,
-    conda: Option<impl AsRef<OsStr>>,
+/// The environments that are active and hold a library, each once: those that are named, with their owners, and that of the
+/// Python first on the search path.
+fn environments<R: AsRef<OsStr>, const N: usize>(
+    named: [(Option<R>, &str); N],
     search_path: Option<impl AsRef<OsStr>>,
 ) -> Vec<Candidate> {
-    let mut named: Vec<(PathBuf, String)> = Vec::new();
-    if let Some(root) = virtual_env {
-        named.push((root.as_ref().into(), "the virtual environment's (VIRTUAL_ENV)".to_owned()));
-    }
-    if let Some(root) = conda {
-        named.push((root.as_ref().into(), "the conda environment's (CONDA_PREFIX)".to_owned()));
-    }
+    let named = named.into_iter();
+    let named = named.filter_map(|(root, owner)| Some((PathBuf::from(root?.as_ref()), owner.to_owned())));
+    let mut named: Vec<(PathBuf, String)> = named.collect();
     if let Some(python) = search_path.and_then(|folders| first_python(folders.as_ref())) {
         let owner = format!("that of the Python first on PATH, {}", python.display());
         named.extend(python.ancestors().nth(2).map(|root| (root.to_owned(), owner)));
@@ -202,7 +206,11 @@ mod tests {
     }
 
     fn owners(virtual_env: Option<&Path>, conda: Option<&Path>, search_path: Option<&str>) -> Vec<String> {
-        environments(virtual_env, conda, search_path).into_iter().map(|place| place.owner).collect()
+        let named = [
+            (virtual_env, "the virtual environment's (VIRTUAL_ENV)"),
+            (conda, "the conda environment's (CONDA_PREFIX)"),
+        ];
+        environments(named, search_path).into_iter().map(|place| place.owner).collect()
     }
 
     #[test]

@@ -50,7 +50,7 @@ impl Eccodes {
     ///
     /// Looked for in these places:
     /// 1. the path in the environment variable `ISOTACH_ECCODES`, and then nowhere else;
-    /// 2. the environments that are active, those that `VIRTUAL_ENV` and `CONDA_PREFIX` name and that of the Python first
+    /// 2. the environments that are active, that of [`Eccodes::set_environment`], those that `VIRTUAL_ENV` and `CONDA_PREFIX` name and that of the Python first
     ///    on `PATH`: PyPI's package `eccodeslib` there, or `lib/libeccodes.so`;
     /// 3. `libeccodes.so.0`, then `libeccodes.so`, wherever the system's loader looks (Debian's package `libeccodes0`).
     ///
@@ -65,6 +65,12 @@ impl Eccodes {
         // The loader needs files, too, and what it says then would be kept as if there were no ecCodes.
         reserve::fill()?;
         LOADED.get_or_init(find::find).as_ref().map_err(Clone::clone)
+    }
+
+    /// Names the root of the environment that this process runs in, as an interpreter of Python knows it, before ecCodes is loaded.
+    /// Only the first call has an effect.
+    pub fn set_environment(root: PathBuf) {
+        find::OWN.get_or_init(|| root);
     }
 
     /// The library's version, as in "2.28.0".
