@@ -15,7 +15,7 @@ const LAYERS: [&[&str]; 8] = [
     &["isotach-object-conformance", "isotach-grib"],
     &["isotach-engine-posix", "isotach-engine-rados", "isotach-engine-daos"],
     &["isotach-fields"],
-    &["isotach-bench"],
+    &["isotach-bench", "isotach-open"],
     &["isotach-cli", "isotach-capi", "isotach-python", "isotach-libdaos"],
 ];
 

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{acl::ListFlag, schema};
 use crate::{
-    context::{self, Source, StoreFlags, check_matches, not_opened},
+    context::{self, Source, StoreFlags, check_matches, flag_of, not_opened},
     failure::{Failure, Outcome, say},
     output::{count, outln, print_json},
 };
@@ -41,7 +41,7 @@ pub(crate) struct InitFlags {
 pub(crate) fn create(config: &Config, source: &Source) -> Outcome<FieldStore> {
     let name = source.name();
     if let Some(folder) = parents(config).find(|folder| !folder.exists()) {
-        let (folder, flag) = (folder.display(), source.as_flag());
+        let (folder, flag) = (folder.display(), flag_of(source));
         return Err(Failure::failed(format!(
             "cannot create store {name}: its folder {folder} does not exist; `isotach {flag} init --parents` creates it, too"
         )));

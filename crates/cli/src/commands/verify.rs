@@ -294,7 +294,7 @@ fn print_restored(target: &StoreFlags, report: &RepairReport) -> Outcome {
 /// The command that archives the messages in bytes that a repair kept. It works in any folder, writes to the same store and
 /// dataset, and replaces nothing.
 fn rescue(target: &StoreFlags, dataset: &Key, kept: &Unnamed) -> Outcome<String> {
-    let store = context::source(target)?.absolute()?.as_flag();
+    let store = context::flag_of(&context::source(target)?.absolute()?);
     let (path, key) = (quoted(&kept.place), quoted(&dataset.to_string()));
     let length = kept.length;
     Ok(format!("tail -c {length} {path} | isotach {store} write --skip-bad --no-replace --key {key} -"))

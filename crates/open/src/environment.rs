@@ -1,0 +1,90 @@
+//! The store that the environment or a file in a well-known place names, and the clock that the environment sets.
+
+use std::{env, ffi::OsString, path::PathBuf};
+
+use isotach_fields::{Error, Result};
+use isotach_mars::Clock;
+use isotach_object::Error as ObjectError;
+
+use crate::{Origin, pool_uri};
+
+/// The name of a configuration file in the working folder and, below `isotach`, in the configuration folders of the user
+/// and of the machine (XDG Base Directory Specification 0.8).
+const FILE: &str = "isotach.yaml";
+
+/// The first origin of these: `ISOTACH_STORE`, `ISOTACH_CONFIG`, `isotach.yaml` in the working folder, `isotach/isotach.yaml` in the
+/// configuration folder of the user or of the machine. None if there is none of them.
+///
+/// # Errors
+/// [`Error::Invalid`] for a variable with a wrong value.
+pub fn from_environment() -> Result<Option<Origin>> {
+    if let Some(text) = text_variable("ISOTACH_STORE")? {
+        let given_by = "ISOTACH_STORE";
+        let uri = pool_uri(&text).map_err(|error| about(given_by, error))?;
+        return Ok(Some(Origin::Store { uri, given_by }));
+    }
+    let file = |path, given_by| Ok(Some(Origin::File { path, given_by }));
+    if let Some(path) = variable("ISOTACH_CONFIG") {
+        return file(path.into(), "ISOTACH_CONFIG");
+    }
+    let here = PathBuf::from(FILE);
+    if here.is_file() {
+        return file(here, "the working folder");
+    }
+    if let Some(path) = file_in(user_folder()) {
+        return file(path, "the user's configuration folder");
+    }
+    if let Some(path) = file_in(machine_folders()) {
+        return file(path, "the machine's configuration folder");
+    }
+    Ok(None)
+}
+
+/// The clock for relative dates: the system's, or that of `ISOTACH_TODAY`.
+///
+/// # Errors
+/// [`Error::Invalid`] if `ISOTACH_TODAY` is no day.
+pub fn clock() -> Result<Clock> {
+    let Some(day) = text_variable("ISOTACH_TODAY")? else { return Ok(Clock::system()) };
+    Clock::at(&day).ok_or_else(|| Error::Invalid {
+        what: format!("ISOTACH_TODAY={day:?}"),
+        expected: "a day as 2024-01-31".to_owned(),
+    })
+}
+
+/// A wrong value, with what gave it in front.
+fn about(given_by: &str, error: Error) -> Error {
+    match error {
+        Error::Invalid { what, expected } | Error::Object(ObjectError::InvalidInput { what, expected }) => {
+            Error::Invalid { what: format!("{given_by}: {what}"), expected }
+        }
+        error => error,
+    }
+}
+
+/// The configuration file in the first folder that has one.
+fn file_in(folders: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
+    folders.into_iter().map(|folder| folder.join("isotach").join(FILE)).find(|path| path.is_file())
+}
+
+fn user_folder() -> Option<PathBuf> {
+    let folder = variable("XDG_CONFIG_HOME").map(PathBuf::from);
+    folder.or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".config")))
+}
+
+fn machine_folders() -> Vec<PathBuf> {
+    let folders = variable("XDG_CONFIG_DIRS").unwrap_or_else(|| "/etc/xdg".into());
+    env::split_paths(&folders).filter(|folder| folder.is_absolute()).collect()
+}
+
+fn variable(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
+fn text_variable(name: &str) -> Result<Option<String>> {
+    let text = variable(name).map(OsString::into_string).transpose();
+    text.map_err(|value| Error::Invalid {
+        what: format!("{name}={value:?}"),
+        expected: "text in UTF-8".to_owned(),
+    })
+}

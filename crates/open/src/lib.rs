@@ -1,0 +1,71 @@
+//! From what a user says of a store to the open store: the engines, the origin of the configuration, the clock, and ecCodes for
+//! overlays. Shared by the program and the languages, so that a store opens in the same way everywhere.
+//!
+//! What must stay true: exactly one origin names the store. What the caller names comes before the environment, and the
+//! environment before files in well-known places.
+
+mod environment;
+mod origin;
+mod pool_uri;
+
+use std::{error::Error as StdError, sync::Arc};
+
+use isotach_engine_daos::Daos;
+use isotach_engine_posix::{Posix, PosixOnlooker};
+use isotach_engine_rados::Rados;
+use isotach_fields::{Config, FieldStore};
+use isotach_grib::Eccodes;
+use isotach_mars::Key;
+use isotach_object::{Engine, PoolUri, Registry, memory::Memory};
+
+pub use environment::{clock, from_environment};
+pub use origin::Origin;
+pub use pool_uri::{is_same_pool, pool_uri};
+
+/// All engines.
+pub fn registry() -> Registry {
+    registry_with(Arc::new(Posix))
+}
+
+/// All engines, for a caller that must write nothing.
+pub fn read_only_registry() -> Registry {
+    registry_with(Arc::new(PosixOnlooker))
+}
+
+fn registry_with(posix: Arc<dyn Engine>) -> Registry {
+    Registry::new()
+        .with(posix)
+        .with(Arc::new(Rados::new()))
+        .with(Arc::new(Daos::new()))
+        .with(Arc::new(Memory::new()))
+}
+
+/// The pools of a configuration.
+pub fn pools(config: &Config) -> impl Iterator<Item = &PoolUri> {
+    config.spaces.iter().flat_map(|space| [&space.catalogue, &space.store])
+}
+
+/// Whether a pool exists within this process only.
+pub fn is_in_memory(config: &Config) -> bool {
+    pools(config).any(|uri| uri.scheme() == "memory")
+}
+
+/// Lets a store set the key of an overlay in the messages below it.
+pub fn relabel_through_eccodes(store: FieldStore) -> FieldStore {
+    store.relabel_with(relabelled);
+    store
+}
+
+/// A message with these keys set. The keys are read back, because MARS may derive other values from those that were set.
+fn relabelled(message: &[u8], keys: &Key) -> Result<Vec<u8>, Box<dyn StdError + Send + Sync>> {
+    let eccodes = Eccodes::load()?;
+    let changed = eccodes.edit_message(message, keys.slots())?;
+    let carried = Key::from(eccodes.message_key(&changed)?);
+    match keys.slots().find(|(name, value)| carried.get(name).unwrap_or_default() != *value) {
+        None => Ok(changed),
+        Some((name, value)) => {
+            let found = carried.get(name).unwrap_or("no value");
+            Err(format!("{name}={value} was set, but the message has {found}").into())
+        }
+    }
+}
