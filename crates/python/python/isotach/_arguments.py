@@ -1,0 +1,33 @@
+"""Keys and requests as callers give them: text, a mapping, keywords, or a :class:`Request`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from isotach._isotach import Request
+
+RequestLike = str | Mapping[str, Any] | Request | None
+"""MARS text, a mapping from names to one or several values, or a request. None means everything."""
+
+KeyLike = str | Mapping[str, Any]
+"""Text such as ``"class=od,step=6"``, or a mapping from names to values."""
+
+
+def request_of(request: RequestLike, keywords: Mapping[str, Any]) -> RequestLike:
+    """The request with the keywords added."""
+    return Request(request, **keywords) if keywords else request
+
+
+def key_of(key: KeyLike | None, keywords: Mapping[str, Any]) -> KeyLike:
+    """The key, or the one that the keywords name. A name that is a word of Python has an underscore behind it."""
+    if not keywords:
+        if key is None:
+            raise TypeError("no key: expected a mapping, text, or keywords")
+        return key
+    named = {name.rstrip("_"): value for name, value in keywords.items()}
+    if key is None:
+        return named
+    if isinstance(key, str):
+        raise TypeError("a key as text and keywords: expected one of them")
+    return {**key, **named}

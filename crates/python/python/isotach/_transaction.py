@@ -1,0 +1,88 @@
+"""Transactions: fields that become visible together."""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+from typing import Any, overload
+
+from isotach import _isotach
+from isotach._arguments import KeyLike
+from isotach._reports import Key
+
+
+class Transaction:
+    """Fields of one dataset that become visible together, or not at all.
+
+    Used with ``with``, it commits on success and discards on an exception::
+
+        with store.transaction() as step:
+            for key, data in fields:
+                step.archive(data, key)
+
+    Threads may share it.
+    """
+
+    __slots__ = ("_native",)
+
+    def __init__(self, native: _isotach.Transaction) -> None:
+        """Called by the store."""
+        self._native = native
+
+    @overload
+    def archive(self, data: Any, key: KeyLike) -> None: ...
+    @overload
+    def archive(self, data: Any, key: None = None) -> list[Key]: ...
+    def archive(self, data: Any, key: KeyLike | None = None) -> list[Key] | None:
+        """Archives a field or messages in the transaction, as :meth:`Store.archive` does.
+
+        Raises
+        ------
+        InvalidInputError
+            Also for a field of another dataset than the transaction's. The transaction stays usable.
+        """
+        return archive_into(self._native, data, key)
+
+    def commit(self) -> None:
+        """Makes all fields durable and visible together. The transaction is empty then, and may be used again."""
+        self._native.commit()
+
+    def discard(self) -> None:
+        """Ends the transaction without a commit."""
+        self._native.discard()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it holds no uncommitted field."""
+        return self._native.is_empty
+
+    def __enter__(self) -> Transaction:
+        """The transaction."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Commits, or discards after an exception."""
+        try:
+            if kind is None:
+                self._native.commit()
+        finally:
+            self._native.discard()
+
+
+def archive_into(
+    native: _isotach.Handle | _isotach.Transaction, data: Any, key: KeyLike | None
+) -> list[Key] | None:
+    """Archives data of any kind under a key, or each of its messages under its own."""
+    if isinstance(data, (str, os.PathLike)):
+        if key is None:
+            return native.archive_file(os.fspath(data))
+        with open(data, "rb") as file:
+            data = file.read()
+    elif key is not None and hasattr(data, "read"):
+        data = data.read()
+    if key is None:
+        return native.archive_messages(data)
+    native.archive(data, key)
+    return None

@@ -1,0 +1,123 @@
+//! Bytes to and from Python without a copy, by the buffer protocol.
+
+use std::slice;
+
+use pyo3::{
+    buffer::PyUntypedBuffer,
+    exceptions::{PyBufferError, PyTypeError},
+    ffi,
+    prelude::*,
+    types::PyBytes,
+};
+
+/// Bytes of the caller's: `bytes`, or any object whose memory is contiguous.
+pub(crate) enum Input<'py> {
+    Bytes(Bound<'py, PyBytes>),
+    Buffer(PyUntypedBuffer),
+}
+
+impl<'py> Input<'py> {
+    /// The bytes of an object.
+    pub(crate) fn of(data: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if let Ok(bytes) = data.cast_exact::<PyBytes>() {
+            return Ok(Self::Bytes(bytes.clone()));
+        }
+        let buffer = PyUntypedBuffer::get(data).map_err(|error| not_bytes(data, error))?;
+        if !buffer.is_c_contiguous() && !buffer.is_fortran_contiguous() {
+            let kind = data.get_type().name()?.to_string();
+            return Err(PyBufferError::new_err(format!(
+                "a {kind} whose memory is not contiguous: expected contiguous bytes, as numpy.ascontiguousarray gives"
+            )));
+        }
+        Ok(Self::Buffer(buffer))
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        match self {
+            Self::Bytes(bytes) => bytes.as_bytes(),
+            Self::Buffer(buffer) => buffer_bytes(buffer),
+        }
+    }
+}
+
+/// Not a buffer at all, or one that the object does not lend.
+fn not_bytes(data: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    if !error.is_instance_of::<PyTypeError>(data.py()) {
+        return error;
+    }
+    match data.get_type().name() {
+        Ok(kind) => PyTypeError::new_err(format!(
+            "data of type {kind}: expected bytes, a contiguous buffer such as a numpy array, an open binary file, or a Path"
+        )),
+        Err(error) => error,
+    }
+}
+
+#[expect(unsafe_code, reason = "the edge to Python: memory that another object lends")]
+fn buffer_bytes(buffer: &PyUntypedBuffer) -> &[u8] {
+    let (start, length) = (buffer.buf_ptr().cast::<u8>(), buffer.len_bytes());
+    if start.is_null() || length == 0 {
+        return &[];
+    }
+    // SAFETY: the object lends `length` contiguous bytes from `start` until the buffer is released, which drops it, and may not move
+    // or shrink them meanwhile. That nobody writes to them during a call is the caller's part, as with every reader of such memory.
+    unsafe { slice::from_raw_parts(start, length) }
+}
+
+/// Writable memory of the caller's.
+pub(crate) struct Output(PyUntypedBuffer);
+
+impl Output {
+    /// The memory of an object.
+    pub(crate) fn of(target: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let kind = || target.get_type().name().map(|name| name.to_string());
+        let wrong = |problem: String| {
+            PyTypeError::new_err(format!(
+                "{problem}: expected a writable contiguous buffer, such as a bytearray or a numpy array"
+            ))
+        };
+        let Ok(buffer) = PyUntypedBuffer::get(target) else {
+            return Err(wrong(format!("a buffer of type {}", kind()?)));
+        };
+        if buffer.readonly() {
+            return Err(wrong(format!("a {} that is read-only", kind()?)));
+        }
+        if !buffer.is_c_contiguous() {
+            return Err(wrong(format!("a {} whose memory is not contiguous", kind()?)));
+        }
+        Ok(Self(buffer))
+    }
+
+    #[expect(unsafe_code, reason = "the edge to Python: memory that another object lends")]
+    pub(crate) fn as_slice_mut(&mut self) -> &mut [u8] {
+        let (start, length) = (self.0.buf_ptr().cast::<u8>(), self.0.len_bytes());
+        if start.is_null() || length == 0 {
+            return &mut [];
+        }
+        // SAFETY: the object lends `length` contiguous writable bytes from `start` until the buffer is released, which drops `self`,
+        // and may not move or shrink them meanwhile. That nobody else uses them during a call is the caller's part, as with
+        // `readinto` of a file.
+        unsafe { slice::from_raw_parts_mut(start, length) }
+    }
+}
+
+/// Lends `bytes`, which `owner` keeps alive and unchanged, to a reader of its buffer.
+///
+/// # Safety
+/// `view` is the one that the interpreter passes to `__getbuffer__` of `owner`. `bytes` stay where they are as long as `owner` lives.
+#[expect(unsafe_code, reason = "the edge to Python: filling a buffer view")]
+pub(crate) unsafe fn lend<T>(
+    owner: &Bound<'_, T>,
+    bytes: &[u8],
+    view: *mut ffi::Py_buffer,
+    flags: std::ffi::c_int,
+) -> PyResult<()> {
+    let length = isize::try_from(bytes.len()).map_err(|_| PyBufferError::new_err("too many bytes"))?;
+    let start = bytes.as_ptr().cast_mut().cast();
+    // SAFETY: the view takes a reference to `owner`, which keeps the bytes (the caller's promise). It is marked as read-only, so nobody
+    // writes through the pointer.
+    match unsafe { ffi::PyBuffer_FillInfo(view, owner.as_ptr(), start, length, 1, flags) } {
+        0 => Ok(()),
+        _ => Err(PyErr::fetch(owner.py())),
+    }
+}

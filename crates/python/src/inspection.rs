@@ -1,0 +1,81 @@
+//! [`Inspection`]: the locations of the fields of a request, in the request's order.
+
+use std::sync::{Mutex, PoisonError};
+
+use isotach_fields::{Inspected as FieldsInspected, Inspection as FieldsInspection};
+use isotach_mars::Request;
+use pyo3::{prelude::*, types::PyDict};
+
+use crate::{
+    convert::key_to_dict,
+    error::{Failure, Outcome},
+    handle::Handle,
+    location::Location,
+    process::OfProcess,
+    reports::missing_to_python,
+};
+
+/// A field that was found.
+#[pyclass(frozen, module = "isotach")]
+pub(crate) struct Inspected(FieldsInspected);
+
+#[pymethods]
+impl Inspected {
+    #[getter]
+    fn key<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        key_to_dict(py, &self.0.key)
+    }
+
+    #[getter]
+    fn location(&self) -> Location {
+        Location(self.0.location.clone())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Inspected {}: {} bytes>", self.0.key, self.0.location.length)
+    }
+}
+
+/// The locations of the fields of a request.
+#[pyclass(frozen, module = "isotach")]
+pub(crate) struct Inspection {
+    handle: Py<Handle>,
+    request: Request,
+    state: OfProcess<Mutex<FieldsInspection>>,
+}
+
+impl Inspection {
+    pub(crate) fn new(handle: Py<Handle>, inspection: FieldsInspection, request: Request) -> Self {
+        Self { handle, request, state: OfProcess::new(Mutex::new(inspection)) }
+    }
+
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        act: impl FnOnce(&mut FieldsInspection) -> T + Send,
+    ) -> Outcome<T> {
+        self.handle.get().check_open(py)?;
+        let state = self.state.here().ok_or(Failure::Closed(
+            "an inspection belongs to the process that began it, and in this one it",
+        ))?;
+        Ok(py.detach(|| act(&mut state.lock().unwrap_or_else(PoisonError::into_inner))))
+    }
+}
+
+#[pymethods]
+impl Inspection {
+    fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> Outcome<Option<Inspected>> {
+        Ok(self.with(py, Iterator::next)?.transpose()?.map(Inspected))
+    }
+
+    /// After the end, the missing fields. `None` if they are unknown.
+    #[getter]
+    fn missing<'py>(&self, py: Python<'py>) -> Outcome<Option<Bound<'py, PyAny>>> {
+        let missing = self.with(py, |inspection| inspection.missing())?;
+        missing.map(|missing| missing_to_python(py, &missing, &self.request)).transpose()
+    }
+}

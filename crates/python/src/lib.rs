@@ -1,0 +1,46 @@
+//! The native module `isotach._isotach`, on which the Python package `isotach` is built. It is private: names, defaults and
+//! documentation are in Python.
+//!
+//! What must stay true:
+//! - Every call that may wait is made detached from the interpreter, so that other threads of Python run meanwhile.
+//! - A lock that is taken while attached is never kept while detached. So no other thread holds one when a process forks.
+//! - What one process has made is neither used nor freed by a forked child: see `process`.
+
+mod admin;
+mod archive;
+mod buffer;
+mod convert;
+mod error;
+mod field;
+mod handle;
+mod inspection;
+mod listing;
+mod location;
+mod process;
+mod reports;
+mod request;
+mod retrieval;
+mod shared;
+mod transaction;
+mod verify;
+
+use pyo3::prelude::*;
+
+/// The native module.
+#[pymodule(gil_used = false)]
+mod _isotach {
+    #[pymodule_export]
+    use crate::{
+        admin::{adopt, control, purge, remove_snapshot, snapshot, snapshots, stats, status, wipe},
+        error::codes,
+        field::Field,
+        handle::{Handle, set_environment, version},
+        inspection::{Inspected, Inspection},
+        listing::{Listed, Listing},
+        location::Location,
+        request::Request,
+        retrieval::Retrieval,
+        transaction::Transaction,
+        verify::verify,
+    };
+}

@@ -1,0 +1,70 @@
+//! Verifying, with progress.
+
+use isotach_fields::{Damage, VerifiedPart, VerifyOptions};
+use pyo3::{
+    prelude::*,
+    types::{PyDict, PyList},
+};
+
+use crate::{
+    convert::{self, key_to_dict},
+    error::Outcome,
+    handle::Handle,
+    reports::{facts, make},
+};
+
+/// Verifies the fields of a request. `progress` is called with the numbers of fields and bytes, and the total of bytes or None.
+#[pyfunction]
+#[pyo3(signature = (handle, request, data, threads, progress))]
+pub(crate) fn verify<'py>(
+    handle: &Bound<'py, Handle>,
+    request: &Bound<'py, PyAny>,
+    data: bool,
+    threads: Option<usize>,
+    progress: Option<Py<PyAny>>,
+) -> Outcome<Bound<'py, PyAny>> {
+    let (py, request) = (handle.py(), convert::request(request)?);
+    let mut options = VerifyOptions { data, ..VerifyOptions::default() };
+    options.threads = threads.unwrap_or(options.threads).max(1);
+    let report = handle.get().with(py, |store| {
+        store.verify(&request, options, &|done| {
+            let Some(progress) = &progress else { return };
+            Python::attach(|py| {
+                // A progress that raises must not end a verification that others rely on.
+                if let Err(error) = progress.call1(py, (done.fields, done.bytes, done.total)) {
+                    error.write_unraisable(py, None);
+                }
+            });
+        })
+    })?;
+    let parts = PyList::empty(py);
+    report.parts.iter().try_for_each(|part| parts.append(part_to_python(py, part)?))?;
+    let facts = facts!(py, is_sound: report.is_sound(), bytes: report.bytes, parts: parts);
+    Ok(make(py, "VerifyReport", &facts)?)
+}
+
+fn part_to_python<'py>(py: Python<'py>, part: &VerifiedPart) -> PyResult<Bound<'py, PyAny>> {
+    let damage = PyList::empty(py);
+    part.damage.iter().try_for_each(|one| damage.append(damage_to_python(py, one)?))?;
+    let facts = facts!(py,
+        key: key_to_dict(py, &part.key)?,
+        place: &part.place,
+        fields: part.fields,
+        replaced_fields: part.replaced_fields,
+        damage: damage,
+        more_damage: part.more_damage,
+        unended_wipes: part.unended_wipes,
+    );
+    make(py, "VerifiedPart", &facts)
+}
+
+fn damage_to_python<'py>(py: Python<'py>, damage: &Damage) -> PyResult<Bound<'py, PyAny>> {
+    let facts: Bound<'py, PyDict> = facts!(py,
+        level: damage.level.code(),
+        key: key_to_dict(py, &damage.key)?,
+        what: &damage.what,
+        place: &damage.place,
+        byte: damage.byte,
+    );
+    make(py, "Damage", &facts)
+}

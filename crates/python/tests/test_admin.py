@@ -1,0 +1,86 @@
+"""Datasets: status, stats, wipe, purge, adopt, verify."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import isotach
+import pytest
+
+from conftest import KEY, key
+
+
+def test_status_and_stats_describe_a_dataset(filled: isotach.Store) -> None:
+    filled.lock("class=od", actions=["wipe", "list"])
+    [status] = filled.status(class_="od")
+    assert status.key == {"class": "od", "expver": "0001", "date": "20240101"}
+    assert sorted(status.locks) == ["list", "wipe"]
+    assert status.created is not None
+    assert abs(status.created - datetime.now(UTC)) < timedelta(hours=1)
+    assert status.catalogue.startswith("posix:")
+    filled.unlock("class=od", actions=["wipe", "list"])
+    [stats] = filled.stats()
+    assert (stats.fields, stats.replaced_fields, stats.collocations) == (6, 0, 1)
+    assert stats.bytes == sum(field.location.length for field in filled.list())
+    assert stats.container_bytes > 0
+    assert filled.stats(class_="rd") == []
+
+
+def test_a_wipe_removes_only_if_it_is_told_to(filled: isotach.Store) -> None:
+    report = filled.wipe(class_="od")
+    assert (report.done, report.fields, len(report.datasets)) == (False, 6, 1)
+    assert report.datasets[0].is_whole
+    assert len(list(filled.list())) == 6
+    assert filled.wipe(class_="od", doit=True).done
+    assert list(filled.list()) == []
+
+
+def test_a_wipe_of_single_fields_or_of_everything_is_refused(filled: isotach.Store) -> None:
+    with pytest.raises(isotach.InvalidInputError, match="the request names step") as caught:
+        filled.wipe(key(), doit=True)
+    assert caught.value.code == "below-collocation"
+    with pytest.raises(isotach.InvalidInputError, match="a request without keys"):
+        filled.wipe(doit=True)
+    assert len(list(filled.list())) == 6
+
+
+def test_a_purge_frees_replaced_fields(filled: isotach.Store) -> None:
+    filled.archive(b"new", KEY)
+    filled.flush()
+    [purged] = filled.purge(class_="od")
+    assert (purged.replaced_fields, purged.replaced_bytes) == (1, 11)
+    assert len(list(filled.list(duplicates=True))) == 7
+    [purged] = filled.purge(class_="od", doit=True)
+    assert purged.replaced_fields == 1
+    assert len(list(filled.list(duplicates=True))) == 6
+
+
+def test_a_part_of_a_file_is_adopted_in_place(store: isotach.Store, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"0123456789")
+    assert store.adopt(tmp_path / "file", KEY, offset=2, length=3) == [KEY]
+    store.adopt(str(tmp_path / "file"), key(step=12))
+    store.flush()
+    assert [bytes(field) for field in store.retrieve(key(step=[6, 12]))] == [b"234", b"0123456789"]
+    location = store.locate(KEY)
+    assert location is not None
+    assert (location.is_adopted, location.offset, location.length) == (True, 2, 3)
+    with pytest.raises(ValueError, match="offset or length without a key"):
+        store.adopt(tmp_path / "file", offset=2)
+    with pytest.raises(isotach.InvalidInputError, match="20 bytes at 0 of"):
+        store.adopt(tmp_path / "file", KEY, length=20)
+    with pytest.raises(FileNotFoundError):
+        store.adopt(tmp_path / "none", KEY)
+    (tmp_path / "file").write_bytes(b"9876543210")
+    with pytest.raises(isotach.CorruptError, match="checksum"):
+        store.retrieve_one(KEY)
+
+
+def test_a_verification_reports_progress_and_what_it_read(filled: isotach.Store) -> None:
+    seen: list[tuple[int, int, int | None]] = []
+    report = filled.verify(data=True, threads=2, progress=lambda *state: seen.append(state))
+    assert report.is_sound
+    assert (report.fields, report.damage) == (6, [])
+    assert report.bytes >= 6 * 11
+    assert all(isinstance(fields, int) for fields, _, _ in seen)
+    assert filled.verify(class_="rd").is_sound

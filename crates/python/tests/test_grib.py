@@ -1,0 +1,93 @@
+"""GRIB messages, whose keys ecCodes reads."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from pathlib import Path
+
+import isotach
+import pytest
+
+SCHEMA = """
+param: Param; step: Step; date: Date; time: Time; levelist: Double;
+[ class, expver, stream, date, time [ type, levtype [ step, levelist?, param ]]]
+"""
+
+
+def message(step: int, level: int = 500) -> bytes:
+    """A small message of the temperature on a pressure level."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import eccodes
+    handle = eccodes.codes_grib_new_from_samples("regular_ll_pl_grib2")
+    try:
+        for name, value in {
+            "class": "od",
+            "expver": "0001",
+            "stream": "oper",
+            "type": "fc",
+            "step": step,
+        }.items():
+            eccodes.codes_set(handle, name, value)
+        for name, value in {"level": level, "dataDate": 20240101, "dataTime": 0, "paramId": 130}.items():
+            eccodes.codes_set(handle, name, value)
+        return bytes(eccodes.codes_get_message(handle))
+    finally:
+        eccodes.codes_release(handle)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> isotach.Store:
+    """An empty store for messages."""
+    return isotach.create(tmp_path / "fields", SCHEMA)
+
+
+def test_messages_are_archived_under_the_keys_that_they_carry(store: isotach.Store, tmp_path: Path) -> None:
+    one, two, three = message(0), message(6), message(12)
+    (tmp_path / "file").write_bytes(one + b"padding" + two)
+    with store:
+        keys = store.archive(tmp_path / "file")
+        keys += store.archive(io.BytesIO(three))
+        keys += store.archive(memoryview(message(18)))
+        with (tmp_path / "file").open("rb") as file, store.transaction() as step:
+            assert len(step.archive(file)) == 2
+        store.flush()
+        assert [key["step"] for key in keys] == ["0", "6", "12", "18"]
+        assert keys[0]["class"] == "od"
+        request = {**keys[0], "step": [0, 6, 12]}
+        assert [bytes(field) for field in store.retrieve(request)] == [one, two, three]
+
+
+def test_messages_of_a_file_are_adopted_in_place(store: isotach.Store, tmp_path: Path) -> None:
+    one, two = message(0), message(6)
+    (tmp_path / "file").write_bytes(one + two)
+    with store:
+        keys = store.adopt(tmp_path / "file")
+        store.flush()
+        locations = [store.locate(key) for key in keys]
+        assert [location.offset for location in locations if location is not None] == [0, len(one)]
+        assert [bytes(store.read(location)) for location in locations if location is not None] == [one, two]
+
+
+def test_a_broken_message_names_its_place_and_those_before_it_are_archived(store: isotach.Store) -> None:
+    one = message(0)
+    with pytest.raises(isotach.MessageError, match=f"message 2 at byte {len(one)}") as caught:
+        store.archive(one + message(6)[:-8])
+    assert isinstance(caught.value, ValueError)
+    store.flush()
+    assert [field.key["step"] for field in store.list()] == ["0"]
+    with pytest.raises(isotach.MessageError, match="no GRIB message found in 5 bytes"):
+        store.archive(b"other")
+    with pytest.raises(isotach.InvalidInputError) as refused:
+        store.archive(one + b"GRIB" + bytes(100))
+    assert refused.value.code == "message"
+    store.close()
+
+
+def test_a_message_that_does_not_fit_the_schema_names_its_place(tmp_path: Path) -> None:
+    with isotach.create(tmp_path / "fields", "[ class, expver [ type [ step ]]]") as store:
+        with pytest.raises(isotach.InvalidInputError, match="no rule of the schema fits") as caught:
+            store.archive(message(0))
+        assert caught.value.code == "key"
+        assert caught.value.__notes__ == ["message 1 at byte 0"]
