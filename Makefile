@@ -5,7 +5,7 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-ceph lint fuzz fuzz-long bench peers docs test-nightly clean build deb install-libdaos
+.PHONY: help setup demo test test-ceph lint fuzz fuzz-long bench peers docs test-nightly clean build deb install-libdaos wheel test-python
 
 # Options are passed on: make demo DEMO="--members 8", make bench BENCH="--quick".
 DEMO ?=
@@ -40,6 +40,21 @@ deb: ## Build the Debian packages, in target/deb
 	DEB_RULES_REQUIRES_ROOT=no debian/rules clean binary
 	@ls -1 $(ISOTACH_DEB_FOLDER)/*.deb
 
+# Dev for the profile of the tests; release as it is installed.
+ISOTACH_PROFILE ?= release
+WHEELS := $(TARGET)/wheels/$(ISOTACH_PROFILE)
+wheel: ## Build the wheel of the Python package, in target/wheels
+	@scripts/setup wheel
+	rm -rf $(WHEELS)
+	$(PYTHON) -m maturin build --locked --quiet --profile $(ISOTACH_PROFILE) -m crates/python/Cargo.toml -o $(WHEELS)
+	@ls -1 $(WHEELS)/*.whl
+
+# Pass a choice of tests on: make test-python PYTEST="-k fork".
+PYTEST ?=
+test-python: ## Test the Python package as it is installed, on Python 3.11 and on a later one
+	@$(MAKE) --no-print-directory wheel ISOTACH_PROFILE=dev
+	scripts/python-tests $(TARGET)/wheels/dev/isotach-*.whl $(PYTEST)
+
 demo: ## Build, archive a small forecast with several writers and readers, show what happened
 	@scripts/setup demo
 	@$(MAKE) --no-print-directory build
@@ -56,6 +71,7 @@ test: ## Run every test but those of test-ceph
 	cargo test --workspace --locked --features isotach-engine-posix/schedules --test schedules
 	cargo build --locked -p isotach-cli -p isotach-libdaos
 	$(built) scripts/with-eccodes $(PYTHON) -m pytest -n 2 --dist loadfile -rs -m "not faults" tests
+	@$(MAKE) --no-print-directory test-python
 	@echo "make test: all tests passed"
 
 # Three OSDs want both cores: no other test runs beside these. Rust tests against a cluster have their place before
@@ -111,7 +127,7 @@ lint: ## Check format, lints, docs, house rules, Python and scripts
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	@$(call if_installed,cargo-deny,cargo deny --offline check licenses bans sources)
-	@$(call if_installed,shellcheck,shellcheck -x .ci/run scripts/setup scripts/ceph-dev scripts/fuzz scripts/libdaos scripts/libdaos.d/dmg scripts/report-pictures scripts/test-summary scripts/with-eccodes)
+	@$(call if_installed,shellcheck,shellcheck -x .ci/run scripts/setup scripts/ceph-dev scripts/fuzz scripts/libdaos scripts/libdaos.d/dmg scripts/python-tests scripts/report-pictures scripts/test-summary scripts/with-eccodes)
 	@echo "make lint: clean"
 
 # The packages that have features; the others are the same with all of them.
