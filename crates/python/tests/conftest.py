@@ -8,7 +8,9 @@ from pathlib import Path
 import isotach
 import pytest
 
-SCHEMA = "param: Param; step: Step; date: Date; [ class, expver, date [ type [ step, param ]]]"
+SCHEMA = (
+    "expver: Expver; param: Param; step: Step; date: Date; [ class, expver, date [ type [ step, param ]]]"
+)
 KEY = {"class": "od", "expver": "0001", "date": "20240101", "type": "fc", "step": "6", "param": "130"}
 
 

@@ -40,7 +40,7 @@ def test_a_store_that_does_not_exist_is_not_found(tmp_path: Path) -> None:
     assert caught.value.code == "not-found"
     assert caught.value.__notes__ == ["isotach.create creates a store"]
     (tmp_path / "folder").mkdir()
-    with pytest.raises(isotach.NotFoundError, match="is not a field store|does not exist"):
+    with pytest.raises(isotach.InvalidInputError, match="is not an Isotach pool"):
         isotach.open(tmp_path / "folder")
 
 

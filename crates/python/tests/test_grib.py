@@ -11,7 +11,7 @@ import pytest
 
 SCHEMA = """
 param: Param; step: Step; date: Date; time: Time; levelist: Double;
-[ class, expver, stream, date, time [ type, levtype [ step, levelist?, param ]]]
+[ class, expver, stream, date, time, domain [ type, levtype [ step, levelist?, param ]]]
 """
 
 
@@ -23,6 +23,7 @@ def message(step: int, level: int = 500) -> bytes:
     handle = eccodes.codes_grib_new_from_samples("regular_ll_pl_grib2")
     try:
         for name, value in {
+            "setLocalDefinition": 1,
             "class": "od",
             "expver": "0001",
             "stream": "oper",

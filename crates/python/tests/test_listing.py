@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import isotach
 import pytest
 
@@ -76,10 +79,11 @@ def test_a_table_escapes_what_it_shows(store: isotach.Store) -> None:
 def test_a_lost_dataset_is_an_exception_that_carries_the_others(filled: isotach.Store) -> None:
     filled.archive(b"x", key(class_="rd"))
     filled.flush()
-    place = next(dataset.store for dataset in filled.status() if dataset.key["class"] == "rd")
-    import shutil
-
-    shutil.rmtree(place.removeprefix("posix:"))
+    label = next(dataset.store for dataset in filled.status() if dataset.key["class"] == "rd").rpartition(
+        "/"
+    )[2]
+    [folder] = Path(filled.name.removeprefix("posix:")).rglob(label)
+    shutil.rmtree(folder)
     with isotach.open(filled.name) as store:
         with pytest.raises(isotach.IsotachError, match="class=rd") as caught:
             store.stats()

@@ -16,6 +16,32 @@ from isotach._reports import (
     WipeReport,
 )
 
+__all__ = [
+    "Field",
+    "Handle",
+    "Inspected",
+    "Inspection",
+    "Listed",
+    "Listing",
+    "Location",
+    "Request",
+    "Retrieval",
+    "Transaction",
+    "adopt",
+    "codes",
+    "control",
+    "purge",
+    "remove_snapshot",
+    "set_environment",
+    "snapshot",
+    "snapshots",
+    "stats",
+    "status",
+    "verify",
+    "version",
+    "wipe",
+]
+
 def codes() -> list[str]: ...
 def version() -> str: ...
 def set_environment(root: str | os.PathLike[str]) -> None: ...
