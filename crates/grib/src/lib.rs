@@ -33,7 +33,7 @@ mod maker;
 mod reserve;
 mod scan;
 
-pub use eccodes::{Eccodes, EccodesError, message_key};
+pub use eccodes::{Eccodes, EccodesError, Pause, message_key};
 pub use grid::{FieldLabel, Grid, Points};
 pub use maker::{FieldName, ForecastPlan, Layout, MessageMaker};
 #[cfg(test)]

@@ -17,7 +17,7 @@ const FILES: usize = 8;
 static HELD: Mutex<Held> = Mutex::new(Held { files: Vec::new(), lent: 0 });
 
 #[derive(Debug)]
-struct Held {
+pub(crate) struct Held {
     files: Vec<File>,
     /// How many calls have the use of them.
     lent: usize,
@@ -48,7 +48,8 @@ impl Drop for Lent {
     }
 }
 
-fn held() -> MutexGuard<'static, Held> {
+/// Waits until no other thread changes what is held. None does while the guard lives.
+pub(crate) fn held() -> MutexGuard<'static, Held> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

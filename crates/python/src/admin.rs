@@ -149,7 +149,7 @@ fn adopt_messages(store: &FieldStore, path: &Path) -> Outcome<Vec<Key>> {
     let file = File::open(path).map_err(|error| os_error(&error, path))?;
     let adopted = MessageScanner::new(file).map(|message| {
         let Message { number, offset, bytes } = message.map_err(not_scanned)?;
-        let at = |error| Failure::At(format!("message {number} at byte {offset}"), error);
+        let at = |error| Failure::at(format!("message {number} at byte {offset}"), error);
         let key = Eccodes::load().and_then(|eccodes| eccodes.message_key(&bytes));
         let key = Key::from(key.map_err(|error| at(message_error(error)))?);
         store.adopt(&key, path, offset, bytes.len() as u64, Some(crc32c(&bytes))).map_err(at)?;

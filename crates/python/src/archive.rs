@@ -88,7 +88,7 @@ fn of_reader(target: &impl Target, reader: impl Read) -> Outcome<Vec<Key>> {
 
 /// Archives one message under its own key.
 fn put_message(target: &impl Target, number: u64, offset: u64, bytes: &[u8]) -> Outcome<Key> {
-    let at = |error| Failure::At(format!("message {number} at byte {offset}"), error);
+    let at = |error| Failure::at(format!("message {number} at byte {offset}"), error);
     let key = Eccodes::load().and_then(|eccodes| eccodes.message_key(bytes));
     let key = Key::from(key.map_err(|error| at(message_error(error)))?);
     target.put(&key, bytes).map_err(at)?;

@@ -8,13 +8,20 @@ use pyo3::{prelude::*, sync::PyOnceLock, types::PyDict};
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// An error of the library.
-    Fields(FieldsError),
+    Fields(Box<FieldsError>),
     /// An error of the library while it handled a part of the input, whose place is named.
-    At(String, FieldsError),
+    At(String, Box<FieldsError>),
     /// The handle, or what it belongs to, is closed.
     Closed(&'static str),
     /// An exception, or an error of the system that becomes one.
     Raised(PyErr),
+}
+
+impl Failure {
+    /// An error about the part of the input at this place, or with this advice.
+    pub(crate) fn at(place: impl Into<String>, error: FieldsError) -> Self {
+        Self::At(place.into(), Box::new(error))
+    }
 }
 
 /// What a call of the native module returns.
@@ -22,13 +29,13 @@ pub(crate) type Outcome<T> = Result<T, Failure>;
 
 impl From<FieldsError> for Failure {
     fn from(error: FieldsError) -> Self {
-        Self::Fields(error)
+        Self::Fields(Box::new(error))
     }
 }
 
 impl From<ObjectError> for Failure {
     fn from(error: ObjectError) -> Self {
-        Self::Fields(error.into())
+        FieldsError::from(error).into()
     }
 }
 
@@ -41,9 +48,9 @@ impl From<PyErr> for Failure {
 impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         Python::attach(|py| match failure {
-            Failure::Fields(error) => raised(py, error.code(), &error.to_string(), Some(&error)),
+            Failure::Fields(error) => raised(py, error.code(), &error.to_string(), Some(&*error)),
             Failure::At(place, error) => {
-                let raised = raised(py, error.code(), &error.to_string(), Some(&error));
+                let raised = raised(py, error.code(), &error.to_string(), Some(&*error));
                 match raised.value(py).call_method1("add_note", (place,)) {
                     Ok(_) => raised,
                     Err(other) => other,

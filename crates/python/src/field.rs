@@ -44,6 +44,9 @@ impl Field {
     }
 }
 
+/// What makes a field again.
+type Parts<'py> = (Bound<'py, PyDict>, Location, Bound<'py, PyBytes>);
+
 #[pymethods]
 impl Field {
     #[getter]
@@ -74,9 +77,7 @@ impl Field {
         unsafe { lend(&slf, slf.get().bytes(), view, flags) }
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>, Location, Bound<'py, PyBytes>))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Parts<'py>)> {
         let (py, field) = (slf.py(), slf.get());
         let parts = (field.key(py)?, field.location(), field.__bytes__(py));
         Ok((slf.get_type().getattr("_restored")?, parts))

@@ -100,10 +100,10 @@ fn open(origin: &Origin, at: Option<&str>, engines: &Registry) -> Outcome<FieldS
     let config = origin.config(engines)?;
     let store = origin.open(&config, engines).map_err(|error| match error {
         FieldsError::Object(ObjectError::NotFound { .. }) if is_in_memory(&config) => {
-            Failure::At("a memory: store exists within one process only".to_owned(), error)
+            Failure::at("a memory: store exists within one process only", error)
         }
         FieldsError::Object(ObjectError::NotFound { .. }) | FieldsError::NotAStore { .. } => {
-            Failure::At("isotach.create creates a store".to_owned(), error)
+            Failure::at("isotach.create creates a store", error)
         }
         error => error.into(),
     })?;

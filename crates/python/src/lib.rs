@@ -6,6 +6,8 @@
 //! - A lock that is taken while attached is never kept while detached. So no other thread holds one when a process forks.
 //! - What one process has made is neither used nor freed by a forked child: see `process`.
 
+#![expect(clippy::needless_pass_by_value, reason = "arguments from Python are converted to values")]
+
 mod admin;
 mod archive;
 mod buffer;
@@ -38,6 +40,7 @@ mod _isotach {
         inspection::{Inspected, Inspection},
         listing::{Listed, Listing},
         location::Location,
+        process::{after_fork, before_fork},
         request::Request,
         retrieval::Retrieval,
         transaction::Transaction,

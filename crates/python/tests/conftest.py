@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import isotach
@@ -34,3 +36,26 @@ def filled(store: isotach.Store) -> isotach.Store:
             store.archive(f"field {step} {param}".encode(), key(step=step, param=param))
     store.flush()
     return store
+
+
+def in_child(act: Callable[[], object]) -> int:
+    """Runs a function in a forked child, and returns its exit code. A child that hangs is killed."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            code = 0 if act() in (None, True) else 2
+        finally:
+            os._exit(code)
+    for _ in range(3000):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    return -9
+
+
+# Python 3.12 and later warn of every fork of a process with threads, which is what these tests are about.
+forks = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import io
+import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import isotach
 import pytest
+
+from conftest import forks, in_child
 
 SCHEMA = """
 param: Param; step: Step; date: Date; time: Time; levelist: Double;
@@ -92,3 +96,25 @@ def test_a_message_that_does_not_fit_the_schema_names_its_place(tmp_path: Path) 
             store.archive(message(0))
         assert caught.value.code == "key"
         assert caught.value.__notes__ == ["message 1 at byte 0"]
+
+
+@forks
+def test_a_child_reads_keys_while_threads_of_the_parent_do(store: isotach.Store) -> None:
+    data, done = message(0), threading.Event()
+
+    def work() -> None:
+        with store.transaction() as step:
+            while not done.is_set():
+                step.archive(data)
+
+    def act() -> bool:
+        return len(store.archive(data * 3)) == 3
+
+    with store, ThreadPoolExecutor(3) as pool:
+        futures = [pool.submit(work) for _ in range(3)]
+        try:
+            assert [in_child(act) for _ in range(20)] == [0] * 20
+        finally:
+            done.set()
+        for future in futures:
+            future.result(timeout=60)

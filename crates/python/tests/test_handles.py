@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
-import os
 import pickle
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from pathlib import Path
 import isotach
 import pytest
 
-from conftest import KEY, SCHEMA, key
+from conftest import KEY, SCHEMA, forks, in_child, key
 
 LARGE = 1 << 20
 
@@ -159,29 +158,6 @@ def test_two_threads_may_close_one_handle_while_others_use_it(filled: isotach.St
     with ThreadPoolExecutor(6) as pool:
         futures = [pool.submit(use) for _ in range(4)] + [pool.submit(close) for _ in range(2)]
         assert {future.result(timeout=60) for future in futures} == {"closed"}
-
-
-def in_child(act: Callable[[], object]) -> int:
-    """Runs a function in a forked child, and returns its exit code. A child that hangs is killed."""
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            code = 0 if act() in (None, True) else 2
-        finally:
-            os._exit(code)
-    for _ in range(3000):
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.01)
-    os.kill(child, 9)
-    os.waitpid(child, 0)
-    return -9
-
-
-# Python 3.12 and later warn of every fork of a process with threads, which is what these tests are about.
-forks = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
 
 @forks

@@ -205,4 +205,9 @@ def test_a_retrieval_shows_its_request_and_state(filled: isotach.Store) -> None:
     assert "step=6" in repr(field)
     assert repr(field).endswith(": 11 bytes>")
     list(retrieval)
-    assert repr(retrieval).endswith(": ended>")
+    assert repr(retrieval).endswith(": ended, nothing is missing>")
+    missing = filled.retrieve(key(step=[6, 7]), missing="skip")
+    list(missing)
+    assert missing.state == "ended, 1 field missing: step=7"
+    assert "<b>ended, 1 field missing: step=7</b>" in missing._repr_html_()
+    assert "<td>step</td><td>6/7</td>" in missing._repr_html_()

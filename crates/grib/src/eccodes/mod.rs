@@ -9,12 +9,15 @@ mod unknown;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{MutexGuard, OnceLock};
 
 pub use error::EccodesError;
 pub use key::message_key;
 
-use crate::{ffi::Api, reserve};
+use crate::{
+    ffi::Api,
+    reserve::{self, Held},
+};
 
 /// The ecCodes library, loaded into this process.
 ///
@@ -33,6 +36,16 @@ pub struct Eccodes {
     api: Api,
     path: PathBuf,
     why: String,
+}
+
+static LOADED: OnceLock<Result<Eccodes, EccodesError>> = OnceLock::new();
+
+/// While it lives, no other thread of the process is in the middle of a call of ecCodes: see [`Eccodes::pause`].
+#[derive(Debug)]
+pub struct Pause {
+    /// Given back in this order.
+    _held: MutexGuard<'static, Held>,
+    _calls: MutexGuard<'static, ()>,
 }
 
 /// 2.28.0 for 22800.
@@ -61,7 +74,6 @@ impl Eccodes {
     /// [`EccodesError::NotInstalled`] if there is none, which says what to install; [`EccodesError::Unusable`] if the
     /// variable names something else.
     pub fn load() -> Result<&'static Self, EccodesError> {
-        static LOADED: OnceLock<Result<Eccodes, EccodesError>> = OnceLock::new();
         // The loader needs files, too, and what it says then would be kept as if there were no ecCodes.
         reserve::fill()?;
         LOADED.get_or_init(find::find).as_ref().map_err(Clone::clone)
@@ -71,6 +83,23 @@ impl Eccodes {
     /// Only the first call has an effect.
     pub fn set_environment(root: PathBuf) {
         find::OWN.get_or_init(|| root);
+    }
+
+    /// Waits for the calls of other threads, and lets none begin. `None` if ecCodes is not loaded.
+    ///
+    /// A forked child has only the thread that forked: if another one was in a call, ecCodes would stay locked in the child. So a
+    /// process that forks holds the pause meanwhile, and parent and child drop it.
+    ///
+    /// ```
+    /// let pause = isotach_grib::Eccodes::pause();
+    /// // fork
+    /// drop(pause);
+    /// ```
+    #[must_use]
+    pub fn pause() -> Option<Pause> {
+        let eccodes = LOADED.get()?.as_ref().ok()?;
+        let calls = eccodes.api.wait();
+        Some(Pause { _held: reserve::held(), _calls: calls })
     }
 
     /// The library's version, as in "2.28.0".

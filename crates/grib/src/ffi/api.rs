@@ -89,9 +89,14 @@ impl Api {
         unsafe { (self.turn().functions.codes_get_api_version)() }
     }
 
+    /// Waits until no other thread calls ecCodes. None does while the guard lives.
+    pub(crate) fn wait(&self) -> MutexGuard<'_, ()> {
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Waits for the lock and forgets what was logged before.
     pub(super) fn turn(&self) -> Turn<'_> {
-        let guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let guard = self.wait();
         log::clear();
         Turn { functions: &self.functions, _files: reserve::lend(), _guard: guard }
     }

@@ -16,6 +16,7 @@ Every error is an :class:`IsotachError`; its subclasses are named for what a han
 
 from __future__ import annotations
 
+import os as _os
 import sys as _sys
 
 from isotach._exceptions import (
@@ -39,6 +40,8 @@ from isotach._exceptions import (
     UnsupportedError,
 )
 from isotach._isotach import Field, Inspected, Inspection, Listed, Listing, Location, Request
+from isotach._isotach import after_fork as _after_fork
+from isotach._isotach import before_fork as _before_fork
 from isotach._isotach import set_environment as _set_environment
 from isotach._isotach import version as _version
 from isotach._open import create, open
@@ -61,6 +64,7 @@ from isotach._transaction import Transaction
 __version__ = _version()
 
 _set_environment(_sys.prefix)
+_os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 __all__ = [
     "AlreadyExistsError",

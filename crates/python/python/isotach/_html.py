@@ -10,6 +10,7 @@ from isotach._progress import size
 
 if TYPE_CHECKING:
     from isotach._isotach import Listing
+    from isotach._retrieval import Retrieval
     from isotach._store import Store
 
 _ROWS = 20
@@ -31,6 +32,12 @@ def store(store: Store) -> str:
     ]
     more = f"<p>and {len(datasets) - _ROWS} more</p>" if len(datasets) > _ROWS else ""
     return f"{heading}{_table(('dataset', 'created (UTC)', 'locked'), rows)}{more}"
+
+
+def retrieval(retrieval: Retrieval) -> str:
+    """The request of a retrieval, and its state."""
+    rows = [[name, "/".join(values)] for name, values in retrieval.request.to_dict().items()]
+    return f"<b>{escape(retrieval.state)}</b>{_table(('key', 'values'), rows)}"
 
 
 def listing(listing: Listing) -> str:

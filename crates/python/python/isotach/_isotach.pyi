@@ -28,6 +28,8 @@ __all__ = [
     "Retrieval",
     "Transaction",
     "adopt",
+    "after_fork",
+    "before_fork",
     "codes",
     "control",
     "purge",
@@ -42,6 +44,8 @@ __all__ = [
     "wipe",
 ]
 
+def after_fork() -> None: ...
+def before_fork() -> None: ...
 def codes() -> list[str]: ...
 def version() -> str: ...
 def set_environment(root: str | os.PathLike[str]) -> None: ...

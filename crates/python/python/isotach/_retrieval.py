@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from isotach import _isotach
+from isotach import _html, _isotach
 from isotach._exceptions import MissingFieldsError, MissingFieldsWarning
 from isotach._isotach import Field, Request
 from isotach._reports import Missing
@@ -90,10 +90,22 @@ class Retrieval(Iterator[Field]):
         error.missing = missing
         raise error
 
+    @property
+    def state(self) -> str:
+        """Whether it has begun, or ended with missing fields."""
+        if not self._ended:
+            return "begun" if self._found else "not begun"
+        if self._missing is None:
+            return "ended, the missing fields are unknown"
+        return f"ended, {self._missing.text}" if self._missing.count else "ended, nothing is missing"
+
     def __repr__(self) -> str:
         """The request and the state."""
-        state = "ended" if self._ended else "begun" if self._found else "not begun"
-        return f"<Retrieval of {str(self.request)!r}: {state}>"
+        return f"<Retrieval of {str(self.request)!r}: {self.state}>"
+
+    def _repr_html_(self) -> str:
+        """A table of the request."""
+        return _html.retrieval(self)
 
 
 def checked(when_missing: str) -> WhenMissing:

@@ -78,6 +78,9 @@ class Store:
         LockedError, ForbiddenError
             Archiving is not allowed.
         """
+        if key is not None and isinstance(data, (bytes, bytearray, memoryview)):
+            # The general way costs a fraction of a microsecond.
+            return self._native.archive(data, key)
         return archive_into(self._native, data, key)
 
     def flush(self) -> None:
