@@ -80,7 +80,8 @@ class Store:
         """
         if key is not None and isinstance(data, (bytes, bytearray, memoryview)):
             # The general way costs a fraction of a microsecond.
-            return self._native.archive(data, key)
+            self._native.archive(data, key)
+            return None
         return archive_into(self._native, data, key)
 
     def flush(self) -> None:
