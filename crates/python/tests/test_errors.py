@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import struct
 from pathlib import Path
 
 import isotach
@@ -74,12 +75,32 @@ def test_a_corrupt_field_names_field_and_place_and_others_are_read(
     assert [damage.key["step"] for damage in report.damage] == ["6"]
 
 
-def test_a_store_of_a_newer_format_is_refused(tmp_path: Path) -> None:
-    assert issubclass(_exceptions.CLASSES["newer-format"], isotach.NewerFormatError)
+def test_a_store_with_another_schema_exists_already(tmp_path: Path) -> None:
+    isotach.create(tmp_path / "fields", SCHEMA).close()
     with pytest.raises(isotach.AlreadyExistsError, match="with another schema") as caught:
-        isotach.create(tmp_path / "fields", SCHEMA).close()
         isotach.create(tmp_path / "fields", "[ class [ type [ step ]]]")
     assert caught.value.code == "other-schema"
+
+
+def crc32c(data: bytes) -> int:
+    """The checksum of a superblock."""
+    value = 0xFFFFFFFF
+    for byte in data:
+        value ^= byte
+        for _ in range(8):
+            value = value >> 1 ^ (0x82F63B78 if value & 1 else 0)
+    return value ^ 0xFFFFFFFF
+
+
+def test_a_store_of_a_newer_format_is_refused(filled: isotach.Store, tmp_path: Path) -> None:
+    superblock = tmp_path / "fields" / "superblock"
+    block = bytearray(superblock.read_bytes())
+    struct.pack_into("<I", block, 8, 2)
+    struct.pack_into("<I", block, 60, crc32c(block[:60]))
+    superblock.chmod(0o600)
+    superblock.write_bytes(block)
+    with pytest.raises((isotach.UnsupportedError, isotach.NewerFormatError), match="use a newer Isotach"):
+        isotach.open(tmp_path / "fields")
 
 
 def test_a_store_that_vanished_is_an_error_of_its_class(filled: isotach.Store, tmp_path: Path) -> None:
