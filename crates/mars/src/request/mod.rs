@@ -145,6 +145,16 @@ impl Request {
         Ok(())
     }
 
+    /// Replaces `given` and its values, in place; if another pair has the new name, it stays and `given` goes.
+    pub(crate) fn rename(&mut self, given: &str, name: &str, values: Vec<String>) {
+        if given != name && self.contains(name) {
+            return self.remove(given);
+        }
+        if let Some(pair) = self.pairs.iter_mut().find(|(known, _)| known == given) {
+            *pair = (name.to_owned(), values);
+        }
+    }
+
     /// Removes `name` and its values.
     pub fn remove(&mut self, name: &str) {
         self.pairs.retain(|(known, _)| !known.eq_ignore_ascii_case(name));

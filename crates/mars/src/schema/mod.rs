@@ -4,6 +4,7 @@
 //! keys, and everything in a split key is canonical.
 
 mod compile;
+mod expand;
 mod filter;
 mod parse;
 mod plan;

@@ -60,6 +60,8 @@ pub(super) fn badness(mismatch: &Mismatch) -> usize {
 pub(super) struct Named<'a> {
     pub(super) number: NameId,
     pub(super) name: &'a str,
+    /// The name that the request has for it.
+    pub(super) given: &'a str,
     /// `None` if any value will do.
     pub(super) values: Option<&'a [String]>,
     /// Whether MARS also knows it as a keyword that names no field: a rule need not know it then.
@@ -103,8 +105,8 @@ impl Schema {
 impl<'a> Planner<'a> {
     pub(super) fn new(schema: &'a Schema, request: &'a Request, mode: Match) -> Result<Self, RequestError> {
         let mut named = Vec::with_capacity(request.len());
-        for (name, values) in request.iter() {
-            let Some((name, number)) = schema.known_name(name)? else { continue };
+        for (given, values) in request.iter() {
+            let Some((name, number)) = schema.known_name(given)? else { continue };
             if values.iter().any(|value| keywords::is_off(value)) {
                 continue;
             }
@@ -118,7 +120,7 @@ impl<'a> Planner<'a> {
                 });
             }
             let is_ignored = keywords::has_no_effect(name);
-            named.push(Named { number, name, values: (!is_any).then_some(values), is_ignored });
+            named.push(Named { number, name, given, values: (!is_any).then_some(values), is_ignored });
         }
         Ok(Self { schema, mode, named, expanded: Vec::new(), fault: None })
     }

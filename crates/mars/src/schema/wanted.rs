@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use super::Schema;
 use super::compile::Compiled;
-use super::plan::{Match, Named, Planner, request_error};
+use super::plan::{Match, Named, Planner};
 use super::rule::{NameId, Rule, RuleId};
 use super::ticked::{ANY, Ticked};
 use crate::clock::Clock;
 use crate::error::RequestError;
 use crate::key::Key;
-use crate::request::{Request, keywords};
-use crate::types::{KeyType, expand, wind};
+use crate::request::Request;
+use crate::types::{KeyType, wind};
 
 /// The fields that an exact request names, one for each combination of its values.
 ///
@@ -83,23 +83,9 @@ impl Schema {
         Ok(WantedFields { keys, ticked, compiled, clock, places: None, pattern: Vec::new() })
     }
 
-    /// The values of one key, by the type of the first of the rules for which they make sense; `None` if none of them
-    /// keeps the key.
     fn wanted_key(&self, rules: &[&Rule], named: &Named<'_>) -> Result<Option<WantedKey>, RequestError> {
-        let mut tried: Vec<KeyType> = Vec::new();
-        let mut first_fault = None;
-        let given = keywords::with_numbered_months(named.name, named.values.unwrap_or_default());
-        for key in rules.iter().flat_map(|rule| rule.keys()) {
-            if !key.is_whole(named.number) || tried.contains(&key.kind) {
-                continue;
-            }
-            tried.push(key.kind);
-            match expand(key.kind, &given, self.clock) {
-                Ok(values) => return Ok(Some(WantedKey::new(named, key.kind, values))),
-                Err(fault) => first_fault = first_fault.or(Some(request_error(named.name, fault))),
-            }
-        }
-        first_fault.map_or(Ok(None), Err)
+        let expanded = self.expanded_values(rules.iter().copied(), named)?;
+        Ok(expanded.map(|(kind, values)| WantedKey::new(named, kind, values)))
     }
 }
 
