@@ -38,6 +38,32 @@ impl Eccodes {
         }
         handle.message().context(|| "read the changed message".to_owned())
     }
+
+    /// As [`Eccodes::edit_message`], for keys by which the field is known: refused if the message then carries another value, because MARS may
+    /// derive values from those that were set. An empty value stands for a key that the message must not carry.
+    ///
+    /// # Errors
+    /// As [`Eccodes::edit_message`] and [`Eccodes::message_key`]; [`EccodesError::Refused`] naming the key.
+    pub fn relabel_message<'e>(
+        &'static self,
+        message: &[u8],
+        mut keys: impl Iterator<Item = (&'e str, &'e str)> + Clone,
+    ) -> Result<Vec<u8>, EccodesError> {
+        let changed = self.edit_message(message, keys.clone())?;
+        let carried = self.message_key(&changed)?;
+        let found = |name: &str| {
+            let pair = carried.iter().find(|(carried, _)| carried == name);
+            pair.map_or("", |(_, value)| value.as_str())
+        };
+        match keys.find(|(name, value)| found(name) != *value) {
+            None => Ok(changed),
+            Some((name, value)) => {
+                let found = if found(name).is_empty() { "no value" } else { found(name) };
+                let doing = format!("set the key {name} to {value}");
+                Err(EccodesError::Refused { doing, reason: format!("the message then has {found}") })
+            }
+        }
+    }
 }
 
 /// Sets a key as text, and as a number where it takes no text.
