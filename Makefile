@@ -5,7 +5,7 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-ceph lint fuzz fuzz-long bench peers docs test-nightly clean build deb install-libdaos wheel test-python
+.PHONY: help setup demo test test-ceph lint fuzz fuzz-long bench peers docs test-nightly clean build deb install-libdaos wheel test-python install-c install-libfdb5
 
 # Options are passed on: make demo DEMO="--members 8", make bench BENCH="--quick".
 DEMO ?=
@@ -22,12 +22,21 @@ setup: ## Install whatever the other tasks need, and say what
 	@scripts/setup test
 	@scripts/setup lint
 
-build: ## Build the program, optimised, and the libdaos
-	cargo build --release --locked -p isotach-cli -p isotach-libdaos
+# What is installed: the program, and the C libraries.
+packages := -p isotach-cli -p isotach-libdaos -p isotach-capi -p isotach-libfdb5
+
+build: ## Build the program and the C libraries, optimised
+	cargo build --release --locked $(packages)
 
 PREFIX ?= /usr/local
 install-libdaos: ## Install the libdaos, its headers and pkg-config files in PREFIX
 	scripts/libdaos install $(PREFIX)
+
+install-c: ## Install the C interface, libisotach, in PREFIX
+	scripts/capi install isotach $(PREFIX)
+
+install-libfdb5: ## Install the libfdb5, for programs that were built for FDB, in PREFIX
+	scripts/capi install fdb5 $(PREFIX)
 
 # debhelper gives what it calls a home folder of its own.
 deb: export CARGO_HOME ?= $(HOME)/.cargo
@@ -60,7 +69,7 @@ demo: ## Build, archive a small forecast with several writers and readers, show 
 	@$(MAKE) --no-print-directory build
 	scripts/with-eccodes $(TARGET)/release/isotach demo $(DEMO)
 
-# There are two builds, both in the dev profile (opt-level 1, overflow checks, debug assertions): the program and the libdaos, as
+# There are two builds, both in the dev profile (opt-level 1, overflow checks, debug assertions): the program and the C libraries, as
 # they are installed, and the workspace with the features of its tests. Cargo builds a crate anew for each set of features of what
 # it depends on, so all commands here name the same packages. The Python tests drive the program of the first build.
 test: export ISOTACH_REQUIRE := $(if $(ISOTACH_REQUIRE),$(ISOTACH_REQUIRE)$(comma))eccodes
@@ -69,7 +78,7 @@ test: ## Run every test but those of test-ceph
 	@$(ceph_or_skip)
 	scripts/libdaos with scripts/with-eccodes $(with_ceph) cargo test --workspace --locked --no-fail-fast --features $(clusters)
 	cargo test --workspace --locked --features isotach-engine-posix/schedules --test schedules
-	cargo build --locked -p isotach-cli -p isotach-libdaos
+	cargo build --locked $(packages)
 	$(built) scripts/with-eccodes $(PYTHON) -m pytest -n 2 --dist loadfile -rs -m "not faults" tests
 	@$(MAKE) --no-print-directory test-python
 	@echo "make test: all tests passed"
@@ -127,7 +136,7 @@ lint: ## Check format, lints, docs, house rules, Python and scripts
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	@$(call if_installed,cargo-deny,cargo deny --offline check licenses bans sources)
-	@$(call if_installed,shellcheck,shellcheck -x .ci/run scripts/setup scripts/ceph-dev scripts/fuzz scripts/libdaos scripts/libdaos.d/dmg scripts/python-tests scripts/report-pictures scripts/test-summary scripts/with-eccodes)
+	@$(call if_installed,shellcheck,shellcheck -x .ci/run scripts/setup scripts/capi scripts/ceph-dev scripts/fuzz scripts/libdaos scripts/libdaos.d/dmg scripts/python-tests scripts/report-pictures scripts/test-summary scripts/with-eccodes)
 	@echo "make lint: clean"
 
 # The packages that have features; the others are the same with all of them.

@@ -27,17 +27,28 @@ int main(void)
 }
 """
 
+ALL = "isotach isotach-dev isotach-libdaos isotach-libfdb5"
+
+# A program of each of the two C interfaces of the field store, built by name, and what it prints.
+C_PROGRAMS = {
+    "isotach": (
+        "#include <isotach.h>\n#include <stdio.h>\n"
+        'int main(void) { isotach_store *store; return isotach_create("/data/made", 0, &store); }\n'
+    ),
+    "fdb5": "#include <fdb5/api/fdb_c.h>\nint main(void) { fdb_handle_t *fdb; return fdb_new_handle(&fdb); }\n",
+}
+
 
 @pytest.fixture
 def emptied(bare: Bare) -> Iterator[Bare]:
     """A bare Debian, which gets rid of what a test installed and made."""
     yield bare
-    bare.check("dpkg --purge isotach isotach-libdaos && rm -rf /data/* /packages /var/lib/isotach")
+    bare.check(f"dpkg --purge {ALL} && rm -rf /data/* /packages /var/lib/isotach")
 
 
 @pytest.fixture
 def installed(emptied: Bare, packages: dict[str, Path]) -> Bare:
-    """A bare Debian with both packages, whose dependencies dpkg has found there."""
+    """A bare Debian with all packages, whose dependencies dpkg has found there."""
     for file in packages.values():
         emptied.put(file, "/packages")
     emptied.check("dpkg -i /packages/*.deb")
@@ -45,7 +56,7 @@ def installed(emptied: Bare, packages: dict[str, Path]) -> Bare:
 
 
 def test_a_package_names_what_it_needs_and_its_version_is_the_programs(packages: dict[str, Path]) -> None:
-    assert sorted(packages) == ["isotach", "isotach-libdaos"]
+    assert sorted(packages) == ["isotach", "isotach-dev", "isotach-libdaos", "isotach-libfdb5"]
     told = subprocess.run(["dpkg-deb", "-f", packages["isotach"]], capture_output=True, text=True).stdout
     version = re.search(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
     assert f"Version: {version}\n" in told
@@ -79,7 +90,7 @@ def test_the_packages_configuration_leads_to_a_store_of_the_machine_and_is_an_op
     )
     installed.check(command.lstrip("# ").removeprefix("sudo "))
     assert "posix:/var/lib/isotach" in installed.check("isotach where")
-    installed.check("dpkg --purge isotach isotach-libdaos")
+    installed.check(f"dpkg --purge {ALL}")
     assert installed.run(f"test -e {yaml}").returncode == 1
     assert installed.run("test -d /var/lib/isotach").returncode == 0
 
@@ -93,6 +104,16 @@ def test_a_program_for_daos_is_built_and_run_with_what_the_package_brings(instal
         place = f"/data/pools-of-{program}"
         installed.check(f"mkdir {place} && isotach pool create --store posix:{place}/tank")
         assert installed.check(f"./{program}", ISOTACH_DAOS_ROOT=f"posix:{place}") == "opened\n"
+
+
+@pytest.mark.parametrize("name", C_PROGRAMS)
+def test_a_program_in_c_is_built_and_run_with_what_its_package_brings(name: str, installed: Bare) -> None:
+    (installed.folder / "data/program.c").write_text(C_PROGRAMS[name])
+    installed.check(f"cc program.c -o program $(pkg-config --cflags --libs {name}) && mkdir root")
+    config = "{type: local, spaces: [{roots: [{path: /data/root}]}]}"
+    installed.check("./program", FDB_CONFIG=config)
+    created = "made" if name == "isotach" else "root"
+    assert "class" in installed.check(f"isotach schema show --store /data/{created}")
 
 
 def test_the_recipe_of_the_image_installs_a_program_that_runs_the_demo(

@@ -66,6 +66,10 @@ pub enum Need {
     Capability,
     /// A C compiler.
     Compiler,
+    /// A C compiler with sanitizers of addresses and undefined behaviour.
+    Sanitizers,
+    /// The Python packages of the tests, FDB among them.
+    PythonPackages,
     /// Temporary files without a name (`O_TMPFILE`).
     UnnamedFiles,
     /// Files that can be dropped from the page cache, and `fincore`, which tells whether they are.
@@ -88,6 +92,8 @@ impl Need {
             Self::Mount => "mount",
             Self::Capability => "capability",
             Self::Compiler => "compiler",
+            Self::Sanitizers => "sanitizers",
+            Self::PythonPackages => "python",
             Self::UnnamedFiles => "unnamed-files",
             Self::ColdFiles => "cold-files",
             Self::UserAttributes => "user-attributes",

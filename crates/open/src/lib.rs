@@ -8,14 +8,13 @@ mod environment;
 mod origin;
 mod pool_uri;
 
-use std::{error::Error as StdError, sync::Arc};
+use std::sync::Arc;
 
 use isotach_engine_daos::Daos;
 use isotach_engine_posix::{Posix, PosixOnlooker};
 use isotach_engine_rados::Rados;
 use isotach_fields::{Config, FieldStore};
 use isotach_grib::Eccodes;
-use isotach_mars::Key;
 use isotach_object::{Engine, PoolUri, Registry, memory::Memory};
 
 pub use environment::{clock, from_environment};

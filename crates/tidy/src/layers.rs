@@ -8,15 +8,16 @@ use crate::{Finding, metadata::Package};
 const RULE: &str = "no crate depends upwards";
 
 /// The crates of each layer, from the bottom up. A crate that checks the others stands beside them.
-const LAYERS: [&[&str]; 8] = [
+const LAYERS: [&[&str]; 9] = [
     &["isotach-needs"],
-    &["isotach-object", "isotach-daos-abi", "isotach-daos-export", "isotach-mars", "isotach-tidy"],
+    &["isotach-object", "isotach-daos-abi", "isotach-c-export", "isotach-mars", "isotach-tidy"],
     &["isotach-engine-kit"],
     &["isotach-object-conformance", "isotach-grib"],
     &["isotach-engine-posix", "isotach-engine-rados", "isotach-engine-daos"],
     &["isotach-fields"],
     &["isotach-bench", "isotach-open"],
-    &["isotach-cli", "isotach-capi", "isotach-python", "isotach-libdaos"],
+    &["isotach-capi-kit"],
+    &["isotach-cli", "isotach-capi", "isotach-libfdb5", "isotach-python", "isotach-libdaos"],
 ];
 
 /// The layer of the field store, above the engines.

@@ -65,7 +65,7 @@ use std::{
     panic::{self, AssertUnwindSafe},
 };
 
-use isotach_daos_export::export;
+use isotach_c_export::export;
 
 use self::memory::{
     Bytes, CallerPlace, In, InOut, Out, Plain, Text, bytes_of, copied, fill, many, many_mut, outs,

@@ -1,4 +1,4 @@
-//! The attribute of the functions that libdaos offers to C.
+//! The attribute of the functions that our C libraries offer.
 
 use proc_macro::TokenStream;
 use quote::quote;
@@ -7,9 +7,9 @@ use syn::{
     punctuated::Punctuated,
 };
 
-/// Offers a function to C under its name, and under further names: DAOS has two of some.
+/// Offers a function to C under its name, and under further names, for interfaces that have two of some.
 ///
-/// A function whose result is a `Result<()>` returns its number: `crate::export::answer` runs the body, with the parameter `event`,
+/// A function whose result is a `Result` returns its number: `crate::export::answer` runs the body, with the parameter `event`,
 /// which is that of the call, if there is one, and no panic leaves it. Any other result is returned as it is.
 ///
 /// ```text
