@@ -3,9 +3,15 @@
 //! A loaded library is never unloaded, so function pointers taken from it stay valid.
 #![expect(unsafe_code, reason = "the foreign-function edge: loading runs the library's initialisers")]
 
-use std::ffi::OsStr;
+use std::{
+    ffi::OsStr,
+    sync::{Mutex, PoisonError},
+};
 
 pub use libloading::Library;
+
+/// Every loaded library, so that a program's leak checker finds none of them lost.
+static LOADED: Mutex<Vec<&'static Library>> = Mutex::new(Vec::new());
 
 /// Loads the first of `names` that the system's loader finds. The library stays loaded until the process ends: unloading
 /// it would leave dangling function pointers, and threads without code.
@@ -21,7 +27,11 @@ pub unsafe fn load(names: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result
     for name in names {
         // SAFETY: the caller vouches for the initialisers.
         match unsafe { Library::new(name.as_ref()) } {
-            Ok(library) => return Ok(Box::leak(Box::new(library))),
+            Ok(library) => {
+                let library: &'static Library = Box::leak(Box::new(library));
+                LOADED.lock().unwrap_or_else(PoisonError::into_inner).push(library);
+                return Ok(library);
+            }
             Err(error) if reason.is_empty() => reason = plain(&error),
             Err(_) => {}
         }
