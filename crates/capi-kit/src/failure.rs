@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_panic_becomes_a_failure_with_its_reason() {
-        let failed = guarded(|| -> Result<()> { std::panic::panic_any("lost") }).unwrap_err();
+        let failed = guarded(|| -> Result<()> { panic::panic_any("lost") }).unwrap_err();
         assert_eq!(failed.code, "internal");
         assert!(failed.text.ends_with("report it: lost"), "{}", failed.text);
         assert_eq!(guarded(|| Ok(7)), Ok(7));

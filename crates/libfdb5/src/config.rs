@@ -58,7 +58,8 @@ fn file(path: &Path, given_by: &str) -> Result<Option<Named>> {
 
 fn open_or_create(config: Config) -> Result<FieldStore> {
     match open(config.clone()) {
-        Err(failure) if matches!(failure.code, "not-found" | "not-a-store") => {
+        // No pool or no store is there; `create` refuses what it must not touch.
+        Err(failure) if matches!(failure.code, "not-found" | "not-a-store" | "invalid-input") => {
             let writable = config.spaces.iter().filter(|space| !space.forbidden.contains(Action::Archive));
             writable.flat_map(roots).try_for_each(check_root)?;
             create(config)

@@ -63,7 +63,7 @@ static void retrieving(isotach_store *store)
     REFUSED(isotach_retrieve_one(NULL, SURFACE, &bytes), WRONG, "store is NULL");
     REFUSED(isotach_retrieve_one(store, NULL, &bytes), WRONG, "key is NULL");
     REFUSED(isotach_retrieve_one(store, SURFACE, NULL), WRONG, "bytes is NULL");
-    REFUSED(isotach_retrieve_one(store, "class=rd", &bytes), ISOTACH_REQUEST, "expver");
+    REFUSED(isotach_retrieve_one(store, "class=rd", &bytes), ISOTACH_REQUEST, "also needs date");
     REFUSED(isotach_retrieve_into(NULL, SURFACE, buffer, 8, &length), WRONG, "store is NULL");
     REFUSED(isotach_retrieve_into(store, NULL, buffer, 8, &length), WRONG, "key is NULL");
     REFUSED(isotach_retrieve_into(store, SURFACE, NULL, 8, &length), WRONG, "buffer is NULL");
@@ -74,7 +74,7 @@ static void retrieving(isotach_store *store)
     REFUSED(isotach_retrieve(NULL, SURFACE, &fields), WRONG, "store is NULL");
     REFUSED(isotach_retrieve(store, NULL, &fields), WRONG, "request is NULL");
     REFUSED(isotach_retrieve(store, SURFACE, NULL), WRONG, "fields is NULL");
-    REFUSED(isotach_retrieve(store, "class=rd", &fields), ISOTACH_REQUEST, "expver");
+    REFUSED(isotach_retrieve(store, "class=rd", &fields), ISOTACH_REQUEST, "also needs date");
     REFUSED(isotach_inspect(NULL, SURFACE, &fields), WRONG, "store is NULL");
     REFUSED(isotach_inspect(store, NULL, &fields), WRONG, "request is NULL");
     REFUSED(isotach_inspect(store, SURFACE, NULL), WRONG, "fields is NULL");

@@ -60,7 +60,10 @@ fn last() -> *const c_char {
     let last = c_text(&LAST.lock().unwrap_or_else(PoisonError::into_inner));
     let given = GIVEN.try_with(|given| {
         let mut given = given.borrow_mut();
-        *given = last;
+        // The same text stays where it is.
+        if *given != last {
+            *given = last;
+        }
         given.as_ptr()
     });
     // A thread that ends has no place for a text any more.

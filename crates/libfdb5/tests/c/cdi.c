@@ -52,7 +52,7 @@ static void read_field(fdb_handle_t *fdb, const pair_t *pairs, size_t count)
             exit(4);
         all += got;
     }
-    printf("%.*s\n", (int)size, bytes);
+    fprintf(told, "%.*s\n", (int)size, bytes);
     free(bytes);
     MUST(fdb_datareader_close(reader));
     MUST(fdb_delete_datareader(reader));
@@ -66,6 +66,7 @@ int main(int argc, char **argv)
     fdb_listiterator_t *listing = NULL;
     pair_t pairs[PAIRS_MAX];
     int at, number;
+    told = stdout;
     find_older();
     (void)list_of_old;
     MUST(fdb_initialise());

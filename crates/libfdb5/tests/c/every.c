@@ -1,6 +1,6 @@
-/* Calls every function of the interface and prints what each answers. Run on FDB's own library and on ours, it prints the same.
+/* Calls every function of the interface and tells what each answers. Run on FDB's own library and on ours, it tells the same.
  *
- * Usage: every FILE, where FILE has the GRIB messages of class=od,expver=0001,stream=oper,date=20240101,time=0000,type=fc,levtype=pl,
+ * Usage: every FILE OUT, where OUT gets what is told, and FILE has the GRIB messages of class=od,expver=0001,stream=oper,date=20240101,time=0000,type=fc,levtype=pl,
  * step=0/6,levelist=500/850,param=130, in this order. FDB_CONFIG names an empty store. */
 #include "say.h"
 
@@ -20,24 +20,27 @@ static void library(void)
     SAY(fdb_initialise());
     SAY(fdb_initialise());
     SAY(fdb_version(&version));
-    printf("version 5: %d\n", strncmp(version, "5.", 2) == 0);
+    fprintf(told, "version 5: %d\n", strncmp(version, "5.", 2) == 0);
     SAY(fdb_vcs_version(&commit));
-    printf("commit: %d\n", commit != NULL && commit[0] != '\0');
-    printf("%s, %s, %s\n", fdb_error_string(FDB_SUCCESS), fdb_error_string(FDB_ITERATION_COMPLETE), fdb_error_string(77));
+    fprintf(told, "commit: %d\n", commit != NULL && commit[0] != '\0');
+    fprintf(told, "%s, %s, %s\n", fdb_error_string(FDB_SUCCESS), fdb_error_string(FDB_ITERATION_COMPLETE), fdb_error_string(77));
 }
 
 static void print_values(fdb_request_t *request, const char *name)
 {
     char **values = NULL;
     size_t count = 0, at;
-    printf("%s:", name);
+    fprintf(told, "%s:", name);
     if (fdb_request_get(request, name, &values, &count) != FDB_SUCCESS) {
-        printf(" refused\n");
+        fprintf(told, " refused\n");
         return;
     }
-    for (at = 0; at < count; at++)
-        printf(" %s", values[at]);
-    printf("\n");
+    for (at = 0; at < count; at++) {
+        fprintf(told, " %s", values[at]);
+        free(values[at]);
+    }
+    free(values);
+    fprintf(told, "\n");
 }
 
 static void requests(void)
@@ -113,17 +116,17 @@ static void print_rest(fdb_datareader_t *reader, long piece)
 {
     char buffer[64];
     long got = 0;
-    printf("rest:");
+    fprintf(told, "rest:");
     while (fdb_datareader_read(reader, buffer, piece, &got) == FDB_SUCCESS && got > 0)
-        printf(" [%.*s]", (int)got, buffer);
-    printf(" %ld\n", got);
+        fprintf(told, " [%.*s]", (int)got, buffer);
+    fprintf(told, " %ld\n", got);
 }
 
 static void print_place(fdb_datareader_t *reader)
 {
     long place = -1;
     int number = fdb_datareader_tell(reader, &place);
-    printf("tell: %d %ld\n", number, place);
+    fprintf(told, "tell: %d %ld\n", number, place);
 }
 
 static void reading(fdb_handle_t *fdb)
@@ -136,17 +139,17 @@ static void reading(fdb_handle_t *fdb)
     MUST(fdb_new_datareader(&reader));
     SAY(fdb_retrieve(fdb, request, reader));
     SAY(fdb_datareader_size(reader, &size));
-    printf("size before it is open: %ld\n", size);
+    fprintf(told, "size before it is open: %ld\n", size);
     SAY(fdb_datareader_open(reader, &size));
-    printf("size: %ld\n", size);
+    fprintf(told, "size: %ld\n", size);
     print_place(reader);
     SAY(fdb_datareader_read(reader, buffer, 3, &got));
-    printf("read: %ld [%.*s]\n", got, (int)got, buffer);
+    fprintf(told, "read: %ld [%.*s]\n", got, (int)got, buffer);
     print_place(reader);
     print_rest(reader, 64);
     print_place(reader);
     SAY(fdb_datareader_read(reader, buffer, 3, &got));
-    printf("read at the end: %ld\n", got);
+    fprintf(told, "read at the end: %ld\n", got);
     SAY(fdb_datareader_seek(reader, 8));
     print_place(reader);
     print_rest(reader, 64);
@@ -162,7 +165,7 @@ static void reading(fdb_handle_t *fdb)
     add(request, "step", "12");
     SAY(fdb_retrieve(fdb, request, reader));
     SAY(fdb_datareader_open(reader, &size));
-    printf("size of nothing: %ld\n", size);
+    fprintf(told, "size of nothing: %ld\n", size);
     print_rest(reader, 64);
     SAY(fdb_datareader_close(reader));
     MUST(fdb_delete_datareader(reader));
@@ -222,7 +225,7 @@ static void print_wipe(fdb_handle_t *fdb, fdb_request_t *request, bool doit)
     if (number == FDB_ITERATION_COMPLETE)
         MUST(fdb_delete_wipe_element(element));
     MUST(fdb_delete_wipe_iterator(iterator));
-    printf("wipe%s: %s, then %d\n", doit ? " with doit" : "", elements > 0 ? "elements" : "nothing", number);
+    fprintf(told, "wipe%s: %s, then %d\n", doit ? " with doit" : "", elements > 0 ? "elements" : "nothing", number);
 }
 
 static void print_purge(fdb_handle_t *fdb, fdb_request_t *request, bool doit)
@@ -241,7 +244,7 @@ static void print_purge(fdb_handle_t *fdb, fdb_request_t *request, bool doit)
     if (number == FDB_ITERATION_COMPLETE)
         MUST(fdb_delete_purge_element(element));
     MUST(fdb_delete_purge_iterator(iterator));
-    printf("purge%s: %s, then %d\n", doit ? " with doit" : "", elements > 0 ? "elements" : "nothing", number);
+    fprintf(told, "purge%s: %s, then %d\n", doit ? " with doit" : "", elements > 0 ? "elements" : "nothing", number);
 }
 
 static void removing(fdb_handle_t *fdb)
@@ -262,9 +265,8 @@ static void removing(fdb_handle_t *fdb)
 int main(int argc, char **argv)
 {
     fdb_handle_t *fdb = NULL;
-    if (argc != 2)
+    if (argc != 3 || (told = fopen(argv[2], "w")) == NULL)
         return 2;
-    setvbuf(stdout, NULL, _IOLBF, 0);
     library();
     requests();
     MUST(fdb_new_handle(&fdb));
@@ -273,5 +275,5 @@ int main(int argc, char **argv)
     messages(fdb, argv[1]);
     removing(fdb);
     SAY(fdb_delete_handle(fdb));
-    return 0;
+    return fclose(told);
 }

@@ -9,7 +9,7 @@ static const char *const FIELD[] = {"class", "rd", "expver", "xxxx", "stream", "
 
 static int refused(const char *what)
 {
-    printf("%s: %s\n", what, fdb_error_string(FDB_ERROR_GENERAL_EXCEPTION));
+    fprintf(told, "%s: %s\n", what, fdb_error_string(FDB_ERROR_GENERAL_EXCEPTION));
     return 1;
 }
 
@@ -20,7 +20,9 @@ int main(int argc, char **argv)
     fdb_listiterator_t *listing = NULL;
     const char *const *pair, *uri = NULL;
     size_t offset, length;
-    int number = argc == 3 ? fdb_new_handle_from_yaml(&fdb, argv[1], argv[2]) : fdb_new_handle(&fdb);
+    int number;
+    told = stdout;
+    number = argc == 3 ? fdb_new_handle_from_yaml(&fdb, argv[1], argv[2]) : fdb_new_handle(&fdb);
     if (number != FDB_SUCCESS)
         return refused("open");
     MUST(fdb_new_key(&key));
@@ -35,7 +37,7 @@ int main(int argc, char **argv)
     MUST(fdb_list(fdb, NULL, &listing, true, 3));
     MUST(fdb_listiterator_next(listing));
     MUST(fdb_listiterator_attrs(listing, &uri, &offset, &length));
-    printf("%zu bytes in %s\n", length, uri);
+    fprintf(told, "%zu bytes in %s\n", length, uri);
     MUST(fdb_delete_listiterator(listing));
     MUST(fdb_delete_handle(fdb));
     return 0;

@@ -1,4 +1,5 @@
-/* What the programs of these tests print: a line for each call, with what it answered. */
+/* What the programs of these tests tell: a line for each call, with what it answered. FDB's own library prints to standard output, so that
+ * what is compared goes elsewhere. */
 #ifndef SAY_H
 #define SAY_H
 
@@ -9,12 +10,15 @@
 
 #define LINES_MAX 256
 
+/* Where it is told. */
+static FILE *told;
+
 /* Prints a call and its number. */
 #define SAY(call) say(#call, (call))
 
 static inline int say(const char *call, int number)
 {
-    printf("%s: %d\n", call, number);
+    fprintf(told, "%s: %d\n", call, number);
     return number;
 }
 
@@ -52,7 +56,7 @@ static inline void print_sorted(char **lines, size_t count)
     size_t at;
     qsort(lines, count, sizeof(*lines), compare_lines);
     for (at = 0; at < count; at++) {
-        printf("  %s\n", lines[at]);
+        fprintf(told, "  %s\n", lines[at]);
         free(lines[at]);
     }
 }
@@ -92,7 +96,7 @@ static inline void print_list(fdb_handle_t *fdb, const fdb_request_t *request, b
         }
         lines[count++] = strdup(line);
     }
-    printf("list depth %d%s: %zu, then %d\n", depth, duplicates ? "" : " with replaced fields", count, number);
+    fprintf(told, "list depth %d%s: %zu, then %d\n", depth, duplicates ? "" : " with replaced fields", count, number);
     print_sorted(lines, count);
     MUST(fdb_delete_listiterator(listing));
 }

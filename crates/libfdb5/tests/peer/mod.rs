@@ -5,10 +5,12 @@ use std::{env, fs, path::PathBuf};
 use isotach_needs::{Need, skip};
 
 use super::{
-    bench,
-    bench::{printed, source},
-    messages, with_store,
+    HEADER, bench,
+    bench::{declared, exported, source},
+    messages, told_by_every,
 };
+
+const WITHOUT: &str = "there is no fdb5lib: pip install -r tests/requirements.txt";
 
 /// The folders of FDB's library and of those that it needs, in the Python environment of the tests.
 fn fdbs() -> Option<Vec<PathBuf>> {
@@ -38,11 +40,12 @@ fn a_program_prints_the_same_on_fdbs_library_and_on_ours() {
     };
     let bench = bench();
     let Some(file) = messages(&bench) else { return };
-    let (program, words) = (bench.program("every"), [file.to_str().unwrap()]);
-    let ours = printed(&mut with_store(&bench, &program, &words, "ours"));
-    let path = env::join_paths(folders);
-    let theirs =
-        printed(with_store(&bench, &program, &words, "theirs").env("LD_LIBRARY_PATH", path.unwrap()));
+    let program = bench.program("every");
+    let ours = told_by_every(&bench, &program, &file, "ours", |_| ());
+    let path = env::join_paths(folders).unwrap();
+    let theirs = told_by_every(&bench, &program, &file, "theirs", |command| {
+        drop(command.env("LD_LIBRARY_PATH", path))
+    });
     assert!(theirs.contains("fdb_vcs_version") && theirs.lines().count() > 80, "{theirs}");
     assert_eq!(ours, theirs);
 }

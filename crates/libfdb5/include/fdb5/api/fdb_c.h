@@ -49,7 +49,7 @@ int fdb_version(const char **version);
 /* The name and version of this library. The text is constant. */
 int fdb_vcs_version(const char **sha1);
 
-/* What a number means; for an error the reason of the last one of this process. Valid until this thread calls it again. */
+/* What a number means; for an error the reason of the last one of this process. Valid until this thread asks for another one. */
 const char *fdb_error_string(int err);
 /* Called for each error with its number, once the reason is there. NULL removes it. */
 typedef void (*fdb_failure_handler_t)(void *context, int error_code);
