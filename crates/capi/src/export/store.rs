@@ -14,7 +14,7 @@ const _: () = is_shared::<FieldStore>();
 #[export]
 fn isotach_open(place: Text, store: Out<Handle<FieldStore>>) -> Result<()> {
     let place = place.or_none("place")?;
-    store.fill("store", || open(configuration(place)?))
+    store.fill("store", || at(place, open))
 }
 
 #[export]
@@ -27,10 +27,9 @@ fn isotach_open_config(path: Text, store: Out<Handle<FieldStore>>) -> Result<()>
 fn isotach_create(place: Text, schema: Text, store: Out<Handle<FieldStore>>) -> Result<()> {
     let (place, schema) = (place.or_none("place")?, schema.or_none("schema")?);
     store.fill("store", || {
-        let config = configuration(place)?;
-        create(match schema {
-            Some(text) => config.with_schema(text),
-            None => config,
+        at(place, |config| match schema {
+            Some(text) => create(config.with_schema(text)),
+            None => create(config),
         })
     })
 }
@@ -40,9 +39,11 @@ fn isotach_close(store: Handle<FieldStore>) {
     store.free();
 }
 
-fn configuration(place: Option<&str>) -> Result<Config> {
-    match place {
-        Some(place) => config_of(place),
-        None => Ok(named_by_isotach(|| Ok(None))?.config),
+/// Opens or creates the store at a place, or that of the environment: what named it is told with the reason of a failure.
+fn at(place: Option<&str>, act: impl FnOnce(Config) -> Result<FieldStore>) -> Result<FieldStore> {
+    if let Some(place) = place {
+        return act(config_of(place)?);
     }
+    let named = named_by_isotach(|| Ok(None))?;
+    act(named.config).map_err(|failure| failure.about(&named.given_by))
 }

@@ -61,7 +61,7 @@ fn a_configuration_that_is_wrong_is_refused_with_its_place() {
         let told = opened(&bench, words, |_| ());
         assert!(told.starts_with("open: ") && told.contains(reason), "{told}");
     };
-    refused(&["{type: nonsense}", ""], "system_config:1:8: type nonsense: expected local or select");
+    refused(&["{type: nonsense}", ""], "system_config:1:2: type nonsense: expected local or select");
     refused(&["{type: [", ""], "system_config:1");
     refused(&[&configuration_in(&bench.path("x")), "{a: ["], "user_config: ");
     refused(&[], "no store: expected ISOTACH_STORE or ISOTACH_CONFIG");
