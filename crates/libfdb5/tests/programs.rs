@@ -73,7 +73,7 @@ fn told_by_every(
     program: &Path,
     file: &Path,
     name: &str,
-    set: impl FnOnce(&mut Command),
+    set: impl FnOnce(&mut Command) -> &mut Command,
 ) -> String {
     let out = bench.path(&format!("{name}.txt"));
     let mut command = with_store(bench, program, &[file.to_str().unwrap(), out.to_str().unwrap()], name);
@@ -117,7 +117,7 @@ fn every_function_does_its_part_without_leaks() {
     let bench = bench();
     let Some(file) = messages(&bench) else { return };
     let Some(program) = bench.sanitized("every") else { return };
-    let told = told_by_every(&bench, &program, &file, "sanitized", |_| ());
+    let told = told_by_every(&bench, &program, &file, "sanitized", |command| command);
     assert!(told.ends_with("fdb_delete_handle(fdb): 0\n"), "{told}");
 }
 

@@ -41,11 +41,10 @@ fn a_program_prints_the_same_on_fdbs_library_and_on_ours() {
     let bench = bench();
     let Some(file) = messages(&bench) else { return };
     let program = bench.program("every");
-    let ours = told_by_every(&bench, &program, &file, "ours", |_| ());
+    let ours = told_by_every(&bench, &program, &file, "ours", |command| command);
     let path = env::join_paths(folders).unwrap();
-    let theirs = told_by_every(&bench, &program, &file, "theirs", |command| {
-        drop(command.env("LD_LIBRARY_PATH", path))
-    });
+    let theirs =
+        told_by_every(&bench, &program, &file, "theirs", |command| command.env("LD_LIBRARY_PATH", path));
     assert!(theirs.contains("fdb_vcs_version") && theirs.lines().count() > 80, "{theirs}");
     assert_eq!(ours, theirs);
 }
