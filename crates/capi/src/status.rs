@@ -80,8 +80,8 @@ mod tests {
     }
 
     #[test]
-    fn every_code_of_the_field_layer_has_a_status() {
-        for code in isotach_fields::Error::CODES {
+    fn every_code_of_both_layers_has_a_status() {
+        for code in [&isotach_fields::Error::CODES[..], &isotach_object::Error::CODES[..]].concat() {
             assert!(number(code) >= 10, "{code}");
             assert_eq!(name(number(code)).to_str(), Ok(code));
         }

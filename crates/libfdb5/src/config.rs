@@ -3,21 +3,26 @@
 //! What must stay true: a store of FDB's configuration is created where there is none, since a program built for FDB has no call for that. Its
 //! roots must exist, so that a mistyped path is an error. A store that Isotach's own variables name must exist.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use isotach_capi_kit::{Failure, Named, Result, create, named_by_isotach, open, text_variable};
-use isotach_fields::{Action, Config, FieldStore, Space};
+use isotach_capi_kit::{Failure, Result};
+use isotach_fields::{Action, FieldStore, Space};
+use isotach_open::{Origin, from_variables, in_known_places, registry, text_variable};
 
 /// Opens the store that the environment names.
 pub(crate) fn store_of_environment() -> Result<FieldStore> {
-    let mut is_fdbs = false;
-    let named = named_by_isotach(|| {
-        let found = named_by_fdb()?;
-        is_fdbs = found.is_some();
-        Ok(found)
+    if let Some(origin) = from_variables()? {
+        return open(&origin).map_err(|failure| failure.about(origin.given_by()));
+    }
+    if let Some((origin, variable)) = named_by_fdb()? {
+        return open_or_create(&origin).map_err(|failure| failure.about(variable));
+    }
+    let origin = in_known_places().ok_or_else(|| {
+        Failure::invalid(
+            "no store: expected ISOTACH_STORE or ISOTACH_CONFIG in the environment, or a file isotach.yaml",
+        )
     })?;
-    let opened = if is_fdbs { open_or_create(named.config) } else { open(named.config) };
-    opened.map_err(|failure| failure.about(&named.given_by))
+    open(&origin).map_err(|failure| failure.about(&origin.name()))
 }
 
 /// Opens the store of a configuration in YAML or JSON.
@@ -29,40 +34,42 @@ pub(crate) fn store_of_text(system: &str, user: &str) -> Result<FieldStore> {
     if system.trim().is_empty() {
         return store_of_environment();
     }
-    open_or_create(Config::parse(system, Path::new("system_config"))?)
+    open_or_create(&Origin::Text { text: system.to_owned(), path: "system_config".into() })
 }
 
-/// What FDB's own variables name.
-fn named_by_fdb() -> Result<Option<Named>> {
+/// What FDB's own variables name, and the variable.
+fn named_by_fdb() -> Result<Option<(Origin, &'static str)>> {
     for name in ["FDB_CONFIG", "FDB5_CONFIG"] {
         if let Some(text) = text_variable(name)? {
-            let config = Config::parse(&text, Path::new(name))?;
-            return Ok(Some(Named { config, given_by: name.to_owned() }));
+            return Ok(Some((Origin::Text { text, path: name.into() }, name)));
         }
     }
+    let file = |path: PathBuf, name| (Origin::File { path, given_by: name }, name);
     for name in ["FDB_CONFIG_FILE", "FDB5_CONFIG_FILE"] {
         if let Some(path) = text_variable(name)? {
-            return file(Path::new(&path), name);
+            return Ok(Some(file(path.into(), name)));
         }
     }
     let Some(home) = text_variable("FDB_HOME")? else { return Ok(None) };
     let mut files =
         ["yaml", "json"].map(|kind| Path::new(&home).join("etc/fdb/config").with_extension(kind)).into_iter();
-    files.find(|path| path.is_file()).map_or(Ok(None), |path| file(&path, "FDB_HOME"))
+    Ok(files.find(|path| path.is_file()).map(|path| file(path, "FDB_HOME")))
 }
 
-fn file(path: &Path, given_by: &str) -> Result<Option<Named>> {
-    let config = Config::read(path).map_err(|error| Failure::from(error).about(given_by))?;
-    Ok(Some(Named { config, given_by: given_by.to_owned() }))
+fn open(origin: &Origin) -> Result<FieldStore> {
+    let engines = registry();
+    Ok(origin.open(&origin.config(&engines)?, &engines)?)
 }
 
-fn open_or_create(config: Config) -> Result<FieldStore> {
-    match open(config.clone()) {
+fn open_or_create(origin: &Origin) -> Result<FieldStore> {
+    match open(origin) {
         // No pool or no store is there; `create` refuses what it must not touch.
         Err(failure) if matches!(failure.code, "not-found" | "not-a-store" | "invalid-input") => {
+            let engines = registry();
+            let config = origin.config(&engines)?;
             let writable = config.spaces.iter().filter(|space| !space.forbidden.contains(Action::Archive));
             writable.flat_map(roots).try_for_each(check_root)?;
-            create(config)
+            Ok(origin.create(&config, &engines)?)
         }
         opened => opened,
     }

@@ -12,32 +12,36 @@ use crate::{Origin, pool_uri};
 /// and of the machine (XDG Base Directory Specification 0.8).
 const FILE: &str = "isotach.yaml";
 
-/// The first origin of these: `ISOTACH_STORE`, `ISOTACH_CONFIG`, `isotach.yaml` in the working folder, `isotach/isotach.yaml` in the
-/// configuration folder of the user or of the machine. None if there is none of them.
+/// The origin that variables name, or else that in a known place. None if there is neither.
+///
+/// # Errors
+/// As [`from_variables`].
+pub fn from_environment() -> Result<Option<Origin>> {
+    Ok(from_variables()?.or_else(in_known_places))
+}
+
+/// The origin that `ISOTACH_STORE` or else `ISOTACH_CONFIG` names.
 ///
 /// # Errors
 /// [`Error::Invalid`] for a variable with a wrong value.
-pub fn from_environment() -> Result<Option<Origin>> {
+pub fn from_variables() -> Result<Option<Origin>> {
     if let Some(text) = text_variable("ISOTACH_STORE")? {
         let given_by = "ISOTACH_STORE";
         let uri = pool_uri(&text).map_err(|error| about(given_by, error))?;
         return Ok(Some(Origin::Store { uri, given_by }));
     }
-    let file = |path, given_by| Ok(Some(Origin::File { path, given_by }));
-    if let Some(path) = variable("ISOTACH_CONFIG") {
-        return file(path.into(), "ISOTACH_CONFIG");
-    }
-    let here = PathBuf::from(FILE);
-    if here.is_file() {
-        return file(here, "the working folder");
-    }
-    if let Some(path) = file_in(user_folder()) {
-        return file(path, "the user's configuration folder");
-    }
-    if let Some(path) = file_in(machine_folders()) {
-        return file(path, "the machine's configuration folder");
-    }
-    Ok(None)
+    let file = |path: OsString| Origin::File { path: path.into(), given_by: "ISOTACH_CONFIG" };
+    Ok(variable("ISOTACH_CONFIG").map(file))
+}
+
+/// The first of these files that exists: `isotach.yaml` in the working folder, `isotach/isotach.yaml` in the configuration folder of the
+/// user or of the machine.
+pub fn in_known_places() -> Option<Origin> {
+    let file = |given_by| move |path| Origin::File { path, given_by };
+    let here = Some(PathBuf::from(FILE)).filter(|path| path.is_file());
+    here.map(file("the working folder"))
+        .or_else(|| file_in(user_folder()).map(file("the user's configuration folder")))
+        .or_else(|| file_in(machine_folders()).map(file("the machine's configuration folder")))
 }
 
 /// The clock for relative dates: the system's, or that of `ISOTACH_TODAY`.
@@ -81,7 +85,11 @@ fn variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
 
-fn text_variable(name: &str) -> Result<Option<String>> {
+/// A variable as text; `None` if it is not set or empty.
+///
+/// # Errors
+/// [`Error::Invalid`] for a value that is not UTF-8.
+pub fn text_variable(name: &str) -> Result<Option<String>> {
     let text = variable(name).map(OsString::into_string).transpose();
     text.map_err(|value| Error::Invalid {
         what: format!("{name}={value:?}"),

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use isotach_capi_kit::{config_of, create, named_by_isotach, open};
+use isotach_capi_kit::Failure;
 use isotach_fields::{Config, FieldStore};
+use isotach_open::{Origin, from_environment, pool_uri, registry};
 
 use super::{Handle, Out, Result, Text, export};
 
@@ -14,24 +15,19 @@ const _: () = is_shared::<FieldStore>();
 #[export]
 fn isotach_open(place: Text, store: Out<Handle<FieldStore>>) -> Result<()> {
     let place = place.or_none("place")?;
-    store.fill("store", || at(place, open))
+    store.fill("store", || at(place, opened))
 }
 
 #[export]
 fn isotach_open_config(path: Text, store: Out<Handle<FieldStore>>) -> Result<()> {
-    let path = Path::new(path.get("path")?);
-    store.fill("store", || open(Config::read(path)?))
+    let path = Path::new(path.get("path")?).to_path_buf();
+    store.fill("store", || opened(&Origin::File { path, given_by: "the argument" }))
 }
 
 #[export]
 fn isotach_create(place: Text, schema: Text, store: Out<Handle<FieldStore>>) -> Result<()> {
     let (place, schema) = (place.or_none("place")?, schema.or_none("schema")?);
-    store.fill("store", || {
-        at(place, |config| match schema {
-            Some(text) => create(config.with_schema(text)),
-            None => create(config),
-        })
-    })
+    store.fill("store", || at(place, |origin| created(origin, schema)))
 }
 
 #[export]
@@ -40,10 +36,29 @@ fn isotach_close(store: Handle<FieldStore>) {
 }
 
 /// Opens or creates the store at a place, or that of the environment: what named it is told with the reason of a failure.
-fn at(place: Option<&str>, act: impl FnOnce(Config) -> Result<FieldStore>) -> Result<FieldStore> {
+fn at(place: Option<&str>, act: impl FnOnce(&Origin) -> Result<FieldStore>) -> Result<FieldStore> {
     if let Some(place) = place {
-        return act(config_of(place)?);
+        return act(&Origin::Store { uri: pool_uri(place)?, given_by: "the argument" });
     }
-    let named = named_by_isotach(|| Ok(None))?;
-    act(named.config).map_err(|failure| failure.about(&named.given_by))
+    let origin = from_environment()?.ok_or_else(|| {
+        Failure::invalid(
+            "no store: expected ISOTACH_STORE or ISOTACH_CONFIG in the environment, or a file isotach.yaml",
+        )
+    })?;
+    act(&origin).map_err(|failure| failure.about(origin.given_by()))
+}
+
+fn opened(origin: &Origin) -> Result<FieldStore> {
+    let engines = registry();
+    Ok(origin.open(&origin.config(&engines)?, &engines)?)
+}
+
+fn created(origin: &Origin, schema: Option<&str>) -> Result<FieldStore> {
+    let engines = registry();
+    let config = origin.config(&engines)?;
+    let config: Config = match schema {
+        Some(text) => config.with_schema(text),
+        None => config,
+    };
+    Ok(origin.create(&config, &engines)?)
 }
