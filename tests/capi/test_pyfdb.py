@@ -13,7 +13,7 @@ from needs import skip
 
 from conftest import ROOT
 
-PYFDB = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve() / "pyfdb-0.1.3"
+PYFDB = Path(sys.prefix) / "pyfdb-0.1.3"
 SCHEMA = ROOT / "tests" / "parity" / "schema"
 
 PROGRAM = """

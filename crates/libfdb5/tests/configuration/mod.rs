@@ -41,7 +41,7 @@ fn fdbs_variables_name_the_store_in_their_order() {
 }
 
 #[test]
-fn a_configuration_in_text_is_fdbs_or_isotachs_own_and_an_empty_one_the_environments() {
+fn a_configuration_in_text_is_fdbs_or_isotachs_and_an_empty_one_is_the_environments() {
     let bench = bench_with_program();
     let told =
         opened(&bench, &[&configuration_in(&bench.path("fdbs")), "useSubToc: true"], |command| command);
