@@ -155,6 +155,9 @@ class FDB:
         """
         selection = _internal_selection(mars_selection or {})
         masked = include_masked if duplicates is None else duplicates
+        if isinstance(level, bool):
+            # The third argument of pyfdb 0.1 is ``keys``.
+            level = 3
         for raw in _reading.list(self.FDB, selection, masked, level if depth is None else depth):
             yield ListElement(raw, _internal=True)
 
