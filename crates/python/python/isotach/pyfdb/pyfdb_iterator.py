@@ -275,6 +275,7 @@ class IndexAxis(dict[str, Collection[str]]):
         return IndexAxis, (dict(self),)
 
     def __repr__(self) -> str:
-        """The values in brackets, as FDB writes them."""
-        axes = ",".join(f"{name}=({','.join(values)})" for name, values in self.items())
+        """The values in brackets, as FDB writes them: without the keys that no field has."""
+        known = ((name, list(values)) for name, values in self.items())
+        axes = ",".join(f"{name}=({','.join(values)})" for name, values in known if values != [""])
         return f"IndexAxis[axis={{{axes}}}]"

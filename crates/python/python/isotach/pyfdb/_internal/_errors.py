@@ -49,6 +49,8 @@ def _of_request(error: IsotachError, text: str) -> str:
     name = unknown_key(error)
     if name is not None:
         return f"UserError: Cannot match [{name}]: {text}"
+    if text.startswith("param="):
+        return f"UserError: Cannot match parameter: {text}"
     return f"UserError: Bad value: {text}" if _OF_A_VALUE.match(text) else f"UserError: {text}"
 
 

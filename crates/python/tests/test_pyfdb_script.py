@@ -1,0 +1,160 @@
+"""A script written for pyfdb does the same with pyfdb and with isotach.pyfdb."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import isotach.pyfdb
+import pytest
+
+from messages import surface_message
+from test_pyfdb import SCHEMA
+
+SCRIPT = Path(__file__).with_name("pyfdb_script.py")
+
+UNEQUAL = (
+    (r"location=[^)]*", "location=PLACE", "datasets have other places"),
+    (r"uri=URI\[[^]]*\]", "uri=PLACE", "fields have other places"),
+    (r"offset=\d+", "offset=N", "each of Isotach's objects begins at 0, and FDB appends to files"),
+    (r"timestamp=[1-9]\d*", "timestamp=T", "the runs are at different times"),
+    (r", FDB Owner: \w+", "", "Isotach does not report the owner of files"),
+    (r"'[^']*none.yaml'", "'none.yaml'", "each run has its own folder"),
+)
+"""What is replaced before lines are compared: a pattern, what takes its place, and why both cannot be equal."""
+
+MATCHED = (
+    "UserError: Bad value",
+    "Cannot match parameter",
+    "Cannot match [colour]",
+    "is LOCKED against archiving",
+    "Cannot find a metkit SplitterBuilder",
+    "Could not find a rule to archive",
+    "Must be opened first",
+    "No list of values allowed",
+    "already exists in Identifier",
+    "Identifier: Unknown type",
+    "IndexAxis: Unknown type",
+    "is not valid",
+    "from user code is not supported",
+    "UserError",
+)
+"""The parts of error texts that callers match. The rest of a text is the library's own."""
+
+DIFFERENT: dict[str, tuple[Any, Any, str]] = {
+    "short read": (" 0\0\0\0\0", " 0", "pyfdb fills a short read with zeros"),
+    "archive an unknown key": (
+        r"RuntimeError: Serious bug: Keywords not used: \{colour\}",
+        "RuntimeError: Could not find a rule to archive",
+        "FDB finds a rule and then a key too many",
+    ),
+    "archive another form": (
+        "RuntimeError: UserError",
+        None,
+        "FDB refuses time=0; Isotach archives it as time=0000",
+    ),
+    "retrieve several classes": ("RuntimeError: UserError", 6, "Isotach answers requests across classes"),
+    "list of none": ("RuntimeError: UserError", [], "Isotach has no list of all classes"),
+    "axes of none": ("RuntimeError: UserError", {}, "Isotach has no list of all classes"),
+}
+"""The steps that come out differently: with pyfdb (text is a pattern), with Isotach, and why."""
+
+
+def run(folder: Path, *command: str) -> dict[str, Any]:
+    """Runs the script in a new folder, and returns what each step told."""
+    folder.mkdir()
+    (folder / "schema").write_text(SCHEMA)
+    (folder / "messages.grib").write_bytes(surface_message(0) + surface_message(6))
+    (folder / "home").mkdir()
+    # FDB looks for other configurations below its home, and the one in its package crashes it.
+    environment = {**os.environ, "FDB_HOME": str(folder / "home")}
+    for name in ("FDB_CONFIG", "FDB5_CONFIG", "FDB_CONFIG_FILE", "FDB5_CONFIG_FILE"):
+        environment.pop(name, None)
+    done = subprocess.run(
+        [sys.executable, *command, str(SCRIPT), str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    # The libraries of FDB also write to standard output.
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('["')]
+    return {name: normal(told) for name, told in lines}
+
+
+def normal(told: Any) -> Any:
+    """What a step told, without what must be unequal."""
+    if isinstance(told, list):
+        return [normal(one) for one in told]
+    if isinstance(told, dict):
+        return {name: normal(one) for name, one in told.items()}
+    if not isinstance(told, str):
+        return told
+    for pattern, replacement, _ in UNEQUAL:
+        told = re.sub(pattern, replacement, told)
+    kind, colon, text = told.partition("Error: ")
+    if colon and kind.isalpha():
+        matched = next((part for part in MATCHED if part in text), text)
+        return f"{kind}{colon}{matched}"
+    return told
+
+
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The run with isotach.pyfdb."""
+    return run(tmp_path_factory.mktemp("isotach") / "run", "-m", "isotach.pyfdb")
+
+
+@pytest.fixture(scope="module")
+def theirs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The run with pyfdb."""
+    if importlib.util.find_spec("pyfdb") is None:
+        pytest.skip("pyfdb is not installed: a comparison with it")
+    return run(tmp_path_factory.mktemp("pyfdb") / "run")
+
+
+def test_the_script_tells_the_same_with_both(theirs: dict[str, Any], ours: dict[str, Any]) -> None:
+    assert list(ours) == list(theirs)
+    unlike = {name: (theirs[name], told) for name, told in ours.items() if told != theirs[name]}
+    assert {name: pair for name, pair in unlike.items() if name not in DIFFERENT} == {}
+    assert DIFFERENT.keys() - unlike.keys() == set(), "these steps are alike now"
+
+
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_a_step_that_differs_comes_out_as_the_table_says(
+    theirs: dict[str, Any], ours: dict[str, Any], name: str
+) -> None:
+    with_pyfdb, with_isotach, _ = DIFFERENT[name]
+    assert ours[name] == with_isotach
+    assert re.match(with_pyfdb, theirs[name])
+
+
+def test_the_script_runs_to_its_end_without_pyfdb(ours: dict[str, Any]) -> None:
+    assert ours["handle"] == [True, False, "[Closed] Datahandle: MultiHandle"]
+    assert ours["tool request of all"] == " -- ALL --"
+
+
+def test_the_script_uses_every_public_name() -> None:
+    text = SCRIPT.read_text()
+    additions = {"install", "__version__", "timestamp", "expand"}
+    names = set(isotach.pyfdb.__all__)
+    for name in isotach.pyfdb.__all__:
+        value = getattr(isotach.pyfdb, name)
+        if inspect.isclass(value):
+            of_class = {attribute for base in value.__mro__[:2] for attribute in vars(base)}
+            names |= {one for one in of_class - set(dir(dict)) - set(dir(int)) if not one.startswith("_")}
+    assert len(names) > 60
+    assert {one for one in names - additions if not re.search(rf"\b{one}\b", text)} == set()
+
+
+def test_pyfdb_has_no_other_public_name(theirs: dict[str, Any], ours: dict[str, Any]) -> None:
+    assert ours["names"] == theirs["names"]
+    assert ours["version"] == theirs["version"]
