@@ -190,6 +190,7 @@ SELECTIONS: dict[str, dict[str, Any]] = {
     "a tuple": {"step": ("0", "6")},
     "other forms": {"date": "2024-01-01", "time": 0, "step": "06", "param": "138.128", "expver": "XXXX"},
     "nothing": {"step": "99"},
+    "no values": {"step": []},
     "another day": {"date": "20250101"},
     "a list in a list": {"step": ["0/6"]},
     "a range in a list": {"date": ["20240101/to/20240102"]},

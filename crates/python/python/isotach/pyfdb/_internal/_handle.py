@@ -9,7 +9,6 @@ from typing import Any, Protocol
 from isotach._exceptions import LockedError
 from isotach._isotach import Field, Location
 from isotach._store import Store
-from isotach.pyfdb._internal._errors import in_words_of_fdb
 from isotach.pyfdb._internal._selection import each_of, logger
 
 
@@ -38,7 +37,7 @@ class Requested:
 
     def _begin(self) -> Iterator[Field]:
         found = each_of(self._request, lambda request: self._store.retrieve(request, missing="skip"))
-        return iter(()) if found is None else _Unlocked(found)
+        return iter(()) if found is None else Unlocked(found)
 
     def fields(self) -> Iterator[Field]:
         """The fields, read ahead of the caller."""
@@ -48,7 +47,7 @@ class Requested:
     def size(self) -> int:
         """The sum of the lengths that the catalogue has."""
         found = each_of(self._request, self._store.inspect)
-        return 0 if found is None else sum(one.location.length for one in _Unlocked(found))
+        return 0 if found is None else sum(one.location.length for one in Unlocked(found))
 
 
 class Located:
@@ -84,7 +83,7 @@ class Nothing:
         return 0
 
 
-class _Unlocked(Iterator[Any]):
+class Unlocked(Iterator[Any]):
     """An iterator without the datasets that are locked. After an error for one field it goes on with the next."""
 
     def __init__(self, found: Iterator[Any]) -> None:
@@ -93,8 +92,7 @@ class _Unlocked(Iterator[Any]):
     def __next__(self) -> Any:
         while True:
             try:
-                with in_words_of_fdb():
-                    return next(self._found)
+                return next(self._found)
             except LockedError as error:
                 logger.warning("left out: %s", error)
 

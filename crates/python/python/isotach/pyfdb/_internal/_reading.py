@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from isotach._reports import DatasetStatus
 from isotach._store import Store
 from isotach.pyfdb._internal._elements import Key, RawIndexAxis, RawListElement
-from isotach.pyfdb._internal._handle import Nothing, RawDataHandle, Requested, _Unlocked
+from isotach.pyfdb._internal._handle import Nothing, RawDataHandle, Requested, Unlocked
 from isotach.pyfdb._internal._raw import RawFDB
 from isotach.pyfdb._internal._selection import any_of, each_of, request_of
 
@@ -57,7 +57,7 @@ def inspect(fdb: RawFDB, selection: Selection) -> Iterator[RawListElement]:
     if store is None or found is None:
         return
     levels = _Levels(store)
-    for one in _Unlocked(found):
+    for one in Unlocked(found):
         yield RawListElement(store, one, levels.of(one.key))
 
 
