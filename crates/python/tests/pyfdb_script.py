@@ -100,7 +100,7 @@ def opening() -> FDB:
     tell("enabled writable", lambda: FDB({**config, "writable": False}).enabled(ControlIdentifier.ARCHIVE))
     tell("logger", lambda: fdb.logger.name.rpartition("pyfdb.")[2])
     tell("version", lambda: pyfdb.__version__)
-    tell("names", lambda: sorted(set(pyfdb.__all__) - {"install", "__version__"}))
+    tell("names", lambda: sorted(set(pyfdb.__all__) - {"install"}))
     tell("repr", lambda: repr(fdb).startswith("LocalFDB("))
     tell("raw", lambda: type(fdb.FDB).__name__.endswith("FDB"))
     return fdb

@@ -15,7 +15,7 @@ What differs, and what is better, is on the page docs/pyfdb.md.
 from __future__ import annotations
 
 from isotach.pyfdb._install import install
-from isotach.pyfdb._internal import _fdb5_build_version as __version__
+from isotach.pyfdb._internal import _fdb5_build_version
 from isotach.pyfdb.pyfdb import FDB
 from isotach.pyfdb.pyfdb_iterator import (
     ControlElement,
@@ -27,6 +27,8 @@ from isotach.pyfdb.pyfdb_iterator import (
     WipeElement,
 )
 from isotach.pyfdb.pyfdb_type import URI, ControlAction, ControlIdentifier, DataHandle, MarsSelection
+
+__version__ = _fdb5_build_version
 
 __all__ = [
     "FDB",
@@ -42,6 +44,5 @@ __all__ = [
     "StatsElement",
     "StatusElement",
     "WipeElement",
-    "__version__",
     "install",
 ]
