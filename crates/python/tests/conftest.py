@@ -6,9 +6,13 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import isotach
+import isotach.pyfdb
 import pytest
+
+import pyfdb_keys
 
 SCHEMA = (
     "expver: Expver; param: Param; step: Step; date: Date; [ class, expver, date [ type [ step, param ]]]"
@@ -59,3 +63,28 @@ def in_child(act: Callable[[], object]) -> int:
 
 # Python 3.12 and later warn of every fork of a process with threads, which is what these tests are about.
 forks = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+
+
+@pytest.fixture
+def fdb_config(tmp_path: Path) -> dict[str, Any]:
+    """A configuration in FDB's form, whose root is empty."""
+    (tmp_path / "schema").write_text(pyfdb_keys.SCHEMA)
+    (tmp_path / "root").mkdir()
+    roots = [{"path": str(tmp_path / "root")}]
+    return {
+        "type": "local",
+        "engine": "toc",
+        "schema": str(tmp_path / "schema"),
+        "spaces": [{"handler": "Default", "roots": roots}],
+    }
+
+
+@pytest.fixture
+def fdb(fdb_config: dict[str, Any]) -> isotach.pyfdb.FDB:
+    """An FDB with steps 0, 6 and 12 on one day, and step 0 on the next."""
+    fdb = isotach.pyfdb.FDB(fdb_config)
+    for step in ("0", "6", "12"):
+        fdb.archive(f"step {step}".encode(), pyfdb_keys.key(step=step))
+    fdb.archive(b"next day", pyfdb_keys.key(date="20240102"))
+    fdb.flush()
+    return fdb

@@ -13,7 +13,7 @@ import isotach
 import pytest
 
 from messages import surface_message
-from test_pyfdb import SCHEMA
+from pyfdb_keys import SCHEMA
 
 SCRIPT = """
 import json, sys

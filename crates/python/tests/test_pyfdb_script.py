@@ -17,7 +17,7 @@ import pytest
 
 from messages import surface_message
 from pyfdb_differences import DIFFERENT, MATCHED, UNEQUAL
-from test_pyfdb import SCHEMA
+from pyfdb_keys import SCHEMA
 
 SCRIPT = Path(__file__).with_name("pyfdb_script.py")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from urllib.parse import urlsplit
 
 from isotach._isotach import Inspected, Listed, Location
 from isotach._store import Store
@@ -81,12 +80,10 @@ class RawListElement:
         location = self.location
         if location is None:
             return f"{keys},length=0,timestamp=0"
-        uri = urlsplit(location.uri)
-        place = f"URI[scheme={uri.scheme},name={uri.path}]"
-        return (
-            f"{keys},TocFieldLocation[uri={place},offset={location.offset},length={location.length},remapKey={{}}],"
-            f"length={location.length},timestamp={self.timestamp}"
-        )
+        scheme, _, name = location.uri.partition(":")
+        length = location.length
+        place = f"uri=URI[scheme={scheme},name={name}],offset={location.offset},length={length},remapKey={{}}"
+        return f"{keys},TocFieldLocation[{place}],length={length},timestamp={self.timestamp}"
 
 
 @dataclass(frozen=True, slots=True)
