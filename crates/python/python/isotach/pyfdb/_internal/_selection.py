@@ -28,8 +28,7 @@ def request_of(selection: Mapping[str, Collection[str]]) -> dict[str, str]:
     Raises
     ------
     InvalidInputError
-        A value of a list holds a slash, or a list is empty. FDB takes an empty list for no key at all, so that a wipe removes more
-        than was meant.
+        A value of a list holds a slash, or a list is empty. FDB takes an empty list sometimes for no value, sometimes for any.
     """
     request = {}
     for name, values in selection.items():
