@@ -339,9 +339,28 @@ def helpers() -> None:
     tell("mapper of pairs", lambda: UserInputMapper.map_identifier_to_internal({"a": "1"}))
     request = FDBToolRequest.from_internal_mars_selection({"date": ["20240130", "to", "20240201"]})
     tell("tool request", lambda: str(request))
+    internal = FDBToolRequest.from_internal_mars_selection
+    for name, texts in EXPANDED.items():
+        for text in texts:
+            tell(
+                f"tool request {name}={text}",
+                lambda name=name, text=text: str(internal({name: text.split("/")})),
+            )
     tell("tool request of all", lambda: str(FDBToolRequest.from_internal_mars_selection({})))
     tell("tool request of text", lambda: FDBToolRequest.from_internal_mars_selection({"a": "b"}))
     tell("tool request minimum", lambda: FDBToolRequest({"class": ["od"]}, False, ["class", "expver"]))
+
+
+EXPANDED = {
+    "date": ("2024-01-31/2024-032", "20240105/to/20240101/by/-2", "20240228/to/20240301", "nonsense"),
+    "time": ("0/06:00/12/1830", "0000/to/18", "6/to/12/by/3", "24"),
+    "step": ("6h/90m/1d", "0/to/24", "24/to/0/by/-6", "0-24/to/48-72/by/24", "0/to/2/by/30m", "06", "x"),
+    "number": ("01", "1/to/4/by/2", "4/to/1/by/-1"),
+    "levelist": ("500.0/850", "1/to/3"),
+    "expver": ("1", "xxxx", "ab"),
+    "param": ("130.128/167",),
+    "type": ("FC",),
+}
 
 
 def main() -> None:
