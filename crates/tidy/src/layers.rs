@@ -14,7 +14,7 @@ const LAYERS: [&[&str]; 9] = [
     &["isotach-engine-kit"],
     &["isotach-object-conformance", "isotach-grib"],
     &["isotach-engine-posix", "isotach-engine-rados", "isotach-engine-daos"],
-    &["isotach-fields"],
+    &["isotach-fields", "isotach-tree"],
     &["isotach-bench", "isotach-open"],
     &["isotach-capi-kit"],
     &["isotach-cli", "isotach-capi", "isotach-libfdb5", "isotach-python", "isotach-libdaos"],

@@ -1,0 +1,117 @@
+//! Transactions: the changes of a handle become visible together.
+//!
+//! The arrays of new values are written at once, so a transaction may be larger than memory. Nobody else finds them, because their
+//! entries are kept here until the commit.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    mem,
+};
+
+use isotach_object::{Error, Result};
+
+use crate::{Tree, commit::Swap};
+
+/// An open transaction.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    /// The entries as the transaction first saw them. They stay for its reads, and must be there still when it commits a change.
+    seen: HashMap<String, Option<Vec<u8>>>,
+    /// The new entries. `None` is a removed value.
+    new: BTreeMap<String, Option<Vec<u8>>>,
+}
+
+impl Changes {
+    /// The entry under a path, as the transaction sees it.
+    pub(crate) fn entry(
+        &mut self,
+        path: &str,
+        stored: impl FnOnce() -> Result<Option<Vec<u8>>>,
+    ) -> Result<Option<Vec<u8>>> {
+        if let Some(entry) = self.new.get(path).or_else(|| self.seen.get(path)) {
+            return Ok(entry.clone());
+        }
+        let entry = stored()?;
+        self.seen.insert(path.to_owned(), entry.clone());
+        Ok(entry)
+    }
+
+    /// Replaces an entry that [`Changes::entry`] has seen. Returns an earlier entry of this transaction.
+    pub(crate) fn replace(&mut self, path: &str, new: Option<&[u8]>) -> Option<Vec<u8>> {
+        self.new.insert(path.to_owned(), new.map(<[u8]>::to_vec)).flatten()
+    }
+
+    /// The new entries under paths that begin with `prefix`, in the order of the paths.
+    pub(crate) fn below(&self, prefix: &str) -> impl Iterator<Item = (&str, Option<&[u8]>)> {
+        let from = self.new.range(prefix.to_owned()..);
+        from.take_while(move |(path, _)| path.starts_with(prefix))
+            .map(|(path, entry)| (path.as_str(), entry.as_deref()))
+    }
+
+    fn swaps(mut self) -> Vec<Swap> {
+        let swaps = mem::take(&mut self.new).into_iter().map(|(path, new)| {
+            let old = self.seen.remove(&path).flatten();
+            Swap { path, old, new }
+        });
+        swaps.filter(|swap| swap.old.is_some() || swap.new.is_some()).collect()
+    }
+}
+
+impl Tree {
+    /// Begins a transaction: everything that is written and removed through this handle, by all threads, becomes visible to others
+    /// when it is committed. Until then only this handle sees it.
+    ///
+    /// # Errors
+    /// `Unsupported` where the engine has no transactions; `InvalidInput` if one is open.
+    pub fn begin(&self) -> Result<()> {
+        if !self.container.capabilities().transactions {
+            let engine = self.container.facets().engine;
+            return Err(Error::Unsupported { engine, what: "transactions".to_owned() });
+        }
+        let mut changes = self.changes();
+        if changes.is_some() {
+            return Err(Error::invalid("a transaction within another", "one at a time for a handle"));
+        }
+        *changes = Some(Changes::default());
+        Ok(())
+    }
+
+    /// Whether a transaction is open.
+    pub fn is_in_transaction(&self) -> bool {
+        self.changes().is_some()
+    }
+
+    /// Makes the changes of the open transaction durable and visible, all or none, and ends it.
+    ///
+    /// # Errors
+    /// `Conflict` if another writer has changed a value that the transaction changes since the transaction first saw it. Nothing
+    /// of the transaction counts then. `InvalidInput` if none is open.
+    pub fn commit(&self) -> Result<()> {
+        let swaps = self.take_changes()?.swaps();
+        let outcome = self.apply_as_seen(&swaps);
+        match outcome {
+            Err(error) if error.is_refusal() => {
+                self.discard_new(&swaps)?;
+                Err(error)
+            }
+            outcome => outcome.and_then(|()| self.flush()),
+        }
+    }
+
+    /// Ends the open transaction. Nothing of it counts.
+    ///
+    /// # Errors
+    /// `InvalidInput` if none is open; what the engine reports when it frees the space.
+    pub fn roll_back(&self) -> Result<()> {
+        let swaps = self.take_changes()?.swaps();
+        self.discard_new(&swaps)
+    }
+
+    fn take_changes(&self) -> Result<Changes> {
+        self.changes().take().ok_or_else(|| Error::invalid("no transaction", "one that was begun"))
+    }
+
+    fn discard_new(&self, swaps: &[Swap]) -> Result<()> {
+        swaps.iter().filter_map(|swap| swap.new.as_deref()).try_for_each(|entry| self.discard(entry))
+    }
+}

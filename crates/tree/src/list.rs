@@ -1,0 +1,176 @@
+//! Listing values and directories.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use isotach_object::{Anchor, Error, Page, Result};
+
+use crate::{Tree, entry::Entry, path};
+
+/// How many entries are listed at once, with the values of the small ones.
+const PAGE: usize = 1024;
+
+/// A value of a listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its path.
+    pub path: String,
+    /// Its length in bytes.
+    pub size: u64,
+}
+
+/// The content of directories, with everything below them.
+#[derive(Debug, Default)]
+pub(crate) struct Content {
+    /// The paths and entries of values.
+    pub(crate) values: Vec<(String, Vec<u8>)>,
+    /// The paths of directories, with a slash behind each.
+    pub(crate) directories: Vec<String>,
+}
+
+impl Tree {
+    /// The values whose paths begin with `prefix`, in any order. It need not end at a slash.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Io`.
+    pub fn list(&self, prefix: &str) -> Result<Vec<Listed>> {
+        let (directory, start) = prefix.rsplit_once('/').unwrap_or(("", prefix));
+        let mut content = Content::default();
+        self.list_directory(directory, start, &mut content)?;
+        let mut at = 0;
+        while let Some(below) = content.directories.get(at).cloned() {
+            self.list_directory(below.trim_end_matches('/'), "", &mut content)?;
+            at += 1;
+        }
+        let mut listed = Vec::with_capacity(content.values.len());
+        for (path, entry) in content.values {
+            listed.push(Listed { path, size: Entry::decode(&entry)?.length() });
+        }
+        self.with_changes(prefix, listed)
+    }
+
+    /// The names of the values and directories in a directory, sorted. A directory is there as long as a value is below it.
+    ///
+    /// # Errors
+    /// As [`Tree::list`].
+    pub fn children(&self, directory: &str) -> Result<Vec<String>> {
+        let slashed = slashed(directory);
+        if self.is_changed_below(&slashed) {
+            let name = |listed: Listed| listed.path[slashed.len()..].split('/').next().map(str::to_owned);
+            let names: BTreeSet<String> = self.list(&slashed)?.into_iter().filter_map(name).collect();
+            return Ok(names.into_iter().collect());
+        }
+        let mut content = Content::default();
+        self.list_directory(directory, "", &mut content)?;
+        let mut names: BTreeSet<String> =
+            content.values.iter().map(|(path, _)| path[slashed.len()..].to_owned()).collect();
+        for below in content.directories {
+            let below = below.trim_end_matches('/');
+            if self.has_stored_values(below)? {
+                names.insert(below[slashed.len()..].to_owned());
+            }
+        }
+        Ok(names.into_iter().collect())
+    }
+
+    /// Whether a directory, the top being the empty path, has no value below it.
+    ///
+    /// # Errors
+    /// As [`Tree::list`].
+    pub fn is_empty(&self, directory: &str) -> Result<bool> {
+        let slashed = slashed(directory);
+        match self.is_changed_below(&slashed) {
+            true => Ok(self.list(&slashed)?.is_empty()),
+            false => Ok(!self.has_stored_values(directory)?),
+        }
+    }
+
+    /// Adds the entries of one directory whose names begin with `start`.
+    pub(crate) fn list_directory(&self, directory: &str, start: &str, content: &mut Content) -> Result<()> {
+        let object = path::directory(directory);
+        self.pages(
+            |anchor| self.container.list_entries(object, anchor, PAGE, true),
+            |name, entry| {
+                if name.starts_with(start) {
+                    let path = path::join(directory, name);
+                    match name.ends_with('/') {
+                        true => content.directories.push(path),
+                        false => content.values.push((path, entry.to_vec())),
+                    }
+                }
+                true
+            },
+        )
+    }
+
+    /// Whether a value is below a directory: removed values leave markers.
+    fn has_stored_values(&self, directory: &str) -> Result<bool> {
+        let object = path::directory(directory);
+        let (mut found, mut below) = (false, Vec::new());
+        self.pages(
+            |anchor| self.container.list_entries(object, anchor, PAGE, false),
+            |name, _| {
+                match name.strip_suffix('/') {
+                    Some(name) => below.push(path::join(directory, name)),
+                    None => found = true,
+                }
+                !found
+            },
+        )?;
+        for directory in below {
+            if found {
+                break;
+            }
+            found = self.has_stored_values(&directory)?;
+        }
+        Ok(found)
+    }
+
+    /// Calls `each` with the names and entries of pages, until it returns false.
+    fn pages(
+        &self,
+        list: impl Fn(&Anchor) -> Result<Page>,
+        mut each: impl FnMut(&str, &[u8]) -> bool,
+    ) -> Result<()> {
+        let mut anchor = Anchor::start();
+        loop {
+            let page = list(&anchor)?;
+            for (name, entry) in page.iter() {
+                let wrong = |_| {
+                    let what = format!("a name that is no text, \"{}\"", name.escape_ascii());
+                    Error::corrupt(what, format!("container {}", self.container.label()))
+                };
+                if !each(str::from_utf8(name).map_err(wrong)?, entry) {
+                    return Ok(());
+                }
+            }
+            match page.next() {
+                Some(next) => anchor = next.clone(),
+                None => return Ok(()),
+            }
+        }
+    }
+
+    fn is_changed_below(&self, slashed: &str) -> bool {
+        self.changes().as_ref().is_some_and(|changes| changes.below(slashed).next().is_some())
+    }
+
+    /// A listing with the changes of the open transaction.
+    fn with_changes(&self, prefix: &str, listed: Vec<Listed>) -> Result<Vec<Listed>> {
+        let changes = self.changes();
+        let Some(changes) = changes.as_ref() else { return Ok(listed) };
+        let mut sizes: BTreeMap<String, u64> =
+            listed.into_iter().map(|listed| (listed.path, listed.size)).collect();
+        for (path, entry) in changes.below(prefix) {
+            match entry {
+                Some(entry) => drop(sizes.insert(path.to_owned(), Entry::decode(entry)?.length())),
+                None => drop(sizes.remove(path)),
+            }
+        }
+        Ok(sizes.into_iter().map(|(path, size)| Listed { path, size }).collect())
+    }
+}
+
+/// The beginning of the paths below a directory.
+pub(crate) fn slashed(directory: &str) -> String {
+    if directory.is_empty() { String::new() } else { format!("{directory}/") }
+}

@@ -1,0 +1,79 @@
+//! Paths, and the key-value objects of directories.
+
+use isotach_object::{Error, ObjectClass, ObjectId, ObjectType, Result};
+use sha2::{Digest as _, Sha256};
+
+/// The longest name between two slashes, in bytes. With its slash it must be a key.
+const MAX_NAME: usize = isotach_object::MAX_KEY - 1;
+
+/// The object that says that the container holds a tree. No directory has its id but by a collision of SHA-256.
+pub(crate) const SETTINGS: ObjectId = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 0);
+
+/// The directory and the name of a value.
+///
+/// # Errors
+/// `InvalidInput` for a path with an empty or too long name.
+pub(crate) fn split(path: &str) -> Result<(&str, &str)> {
+    if path.split('/').any(|name| name.is_empty() || name.len() > MAX_NAME) {
+        let expected = format!("names of 1 to {MAX_NAME} bytes with a slash between them");
+        return Err(Error::invalid(format!("path {path:?}"), expected));
+    }
+    Ok(path.rsplit_once('/').unwrap_or(("", path)))
+}
+
+/// The key-value object of a directory. The top is the empty path.
+pub(crate) fn directory(path: &str) -> ObjectId {
+    let digest: [u8; 32] = Sha256::digest(path).into();
+    let [a, b, c, d, e, f, g, h, i, j, k, l, ..] = digest;
+    let (high, low) = (u32::from_le_bytes([a, b, c, d]), u64::from_le_bytes([e, f, g, h, i, j, k, l]));
+    ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, high, low)
+}
+
+/// The markers of the directories above a value, each with the object that holds it, from the top down. A marker is a directory's
+/// name with a slash behind it.
+pub(crate) fn markers(path: &str) -> impl Iterator<Item = (ObjectId, &str)> {
+    path.match_indices('/').map(|(slash, _)| marker(&path[..slash], &path[..=slash]))
+}
+
+/// The marker of one directory; `slashed` is its path with a slash behind it. None for the top.
+pub(crate) fn marker_of(slashed: &str) -> Option<(ObjectId, &str)> {
+    Some(marker(slashed.strip_suffix('/')?, slashed))
+}
+
+fn marker<'p>(directory_path: &'p str, slashed: &'p str) -> (ObjectId, &'p str) {
+    let parent = directory_path.rfind('/');
+    let name = &slashed[parent.map_or(0, |slash| slash + 1)..];
+    (directory(parent.map_or("", |slash| &directory_path[..slash])), name)
+}
+
+/// The path of a name in a directory.
+pub(crate) fn join(directory: &str, name: &str) -> String {
+    if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_directory_above_a_value_has_a_marker_in_the_one_above_it() {
+        let found: Vec<_> = markers("a/bc/d").collect();
+        assert_eq!(found, [(directory(""), "a/"), (directory("a"), "bc/")]);
+        assert_eq!(marker_of("a/bc/"), Some((directory("a"), "bc/")));
+        assert_eq!((markers("a").count(), marker_of("")), (0, None));
+    }
+
+    #[test]
+    fn the_id_of_a_directory_is_the_beginning_of_a_hash_of_its_path() {
+        // SHA-256 of nothing begins with e3b0c442 98fc1c14 9afbf4c8.
+        assert_eq!(directory("").to_string(), "0801000142c4b0e3c8f4fb9a141cfc98");
+    }
+
+    #[test]
+    fn a_path_with_an_empty_name_is_refused() {
+        for path in ["", "/", "a/", "/a", "a//b"] {
+            assert_eq!(split(path).unwrap_err().code(), "invalid-input", "{path:?}");
+        }
+        assert_eq!([split("a").unwrap(), split("a/b/c").unwrap()], [("", "a"), ("a/b", "c")]);
+    }
+}
