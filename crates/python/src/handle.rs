@@ -65,7 +65,7 @@ pub(crate) fn set_environment(root: PathBuf) {
 }
 
 /// The engines of this process. The stores of the memory engine live as long as they do.
-fn engines(py: Python<'_>) -> Registry {
+pub(crate) fn engines(py: Python<'_>) -> Registry {
     static ENGINES: Mutex<Option<OfProcess<Registry>>> = Mutex::new(None);
     let mut engines = ENGINES.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = engines.as_ref().and_then(OfProcess::here) {

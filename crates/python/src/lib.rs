@@ -24,6 +24,7 @@ mod request;
 mod retrieval;
 mod shared;
 mod transaction;
+mod tree;
 mod verify;
 
 use pyo3::prelude::*;
@@ -44,6 +45,7 @@ mod _isotach {
         request::Request,
         retrieval::Retrieval,
         transaction::Transaction,
+        tree::Tree,
         verify::verify,
     };
 }
