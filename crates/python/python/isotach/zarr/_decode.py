@@ -1,0 +1,152 @@
+"""GRIB messages as arrays, through ecCodes."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isotach._exceptions import MessageError
+
+_MISSING = -1e34
+"""What ecCodes puts in place of a missing point. No field has such a value, and it fits in 32 bits."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The points of a grid, in the order of the values of its messages."""
+
+    dimensions: tuple[str, ...]
+    shape: tuple[int, ...]
+    digest: str
+    """ecCodes' digest of the section that describes the grid."""
+    coordinates: tuple[tuple[str, NDArray[np.float64]], ...]
+    """Latitudes and longitudes in degrees: one for each row and column of a grid of rows, else one for each point."""
+
+    @property
+    def points(self) -> int:
+        """The number of points."""
+        return int(np.prod(self.shape))
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a message says of its parameter."""
+
+    short_name: str
+    name: str
+    units: str
+
+
+@cache
+def _eccodes() -> Any:
+    """The package eccodes."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import eccodes
+    except (ImportError, RuntimeError) as error:
+        raise ImportError("decoding fields needs ecCodes: pip install isotach[zarr]") from error
+    return eccodes
+
+
+@cache
+def _turn() -> AbstractContextManager[Any]:
+    """What a thread enters around a use of ecCodes: nothing, or a lock where it was built without threads."""
+    features = _eccodes().codes_get_features(_eccodes().CODES_FEATURES_ENABLED)
+    return nullcontext() if "THREADS" in features else threading.RLock()
+
+
+@contextmanager
+def _opened(message: Any) -> Iterator[Any]:
+    """A message in ecCodes' hands. Errors of ecCodes become ours."""
+    eccodes = _eccodes()
+    with _turn():
+        try:
+            handle = eccodes.codes_new_from_message(bytes(message))
+        except eccodes.CodesInternalError as error:
+            raise MessageError(f"a field that is no GRIB message: {error}") from error
+        try:
+            yield handle
+        except eccodes.CodesInternalError as error:
+            raise MessageError(f"a GRIB message that cannot be decoded: {error}") from error
+        finally:
+            eccodes.codes_release(handle)
+
+
+def values_of(message: Any, grid: Grid, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The values of a message, in one dimension. Missing points are NaN.
+
+    Raises
+    ------
+    MessageError
+        The field is no GRIB message, cannot be decoded, or has another grid.
+    """
+    eccodes = _eccodes()
+    with _opened(message) as handle:
+        if _digest(handle) != grid.digest:
+            raise MessageError("a field on another grid than the first field of its view")
+        has_bitmap = bool(eccodes.codes_get(handle, "bitmapPresent", int))
+        if has_bitmap:
+            eccodes.codes_set(handle, "missingValue", _MISSING)
+        kind = np.float32 if dtype == np.float32 else float
+        values: NDArray[Any] = eccodes.codes_get_array(handle, "values", ktype=kind)
+    if values.size != grid.points:
+        raise MessageError(f"a field of {values.size} values: expected {grid.points}, as the grid has points")
+    if has_bitmap:
+        values[values == dtype.type(_MISSING)] = np.nan
+    return values
+
+
+def described(message: Any) -> tuple[Grid, Parameter]:
+    """The grid and the parameter of a message."""
+    eccodes = _eccodes()
+    with _opened(message) as handle:
+        names = [eccodes.codes_get(handle, key, str) for key in ("shortName", "name", "units")]
+        return _grid(handle), Parameter(*names)
+
+
+def _digest(handle: Any) -> str:
+    return str(_eccodes().codes_get(handle, "md5GridSection", str))
+
+
+def _grid(handle: Any) -> Grid:
+    eccodes = _eccodes()
+    points = int(eccodes.codes_get_size(handle, "values"))
+    try:
+        latitudes, longitudes = (
+            eccodes.codes_get_array(handle, name, ktype=float) for name in ("latitudes", "longitudes")
+        )
+    except eccodes.CodesInternalError:
+        # Spectral coefficients have no places.
+        return Grid(("values",), (points,), _digest(handle), ())
+    rows = _rows(handle, latitudes, longitudes)
+    names = ("latitude", "longitude")
+    if rows is None:
+        coordinates = tuple(zip(names, (latitudes, longitudes), strict=True))
+        return Grid(("values",), (points,), _digest(handle), coordinates)
+    shape = (len(rows[0]), len(rows[1]))
+    return Grid(names, shape, _digest(handle), tuple(zip(names, rows, strict=True)))
+
+
+def _rows(
+    handle: Any, latitudes: NDArray[np.float64], longitudes: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """The latitudes of the rows and the longitudes of the columns. None if the grid has no such rows."""
+    eccodes = _eccodes()
+    if eccodes.codes_get(handle, "gridType", str) not in ("regular_ll", "regular_gg"):
+        return None
+    shape = tuple(int(eccodes.codes_get(handle, key, int)) for key in ("Nj", "Ni"))
+    if shape[0] * shape[1] != latitudes.size:
+        return None
+    by_row, by_column = latitudes.reshape(shape), longitudes.reshape(shape)
+    if (by_row == by_row[:, :1]).all() and (by_column == by_column[:1]).all():
+        return by_row[:, 0].copy(), by_column[0].copy()
+    return None
