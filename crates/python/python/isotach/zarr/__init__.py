@@ -1,4 +1,4 @@
-"""Zarr v3 stores: :class:`ContainerStore`, to write arrays into Isotach.
+"""Zarr v3 stores: :class:`ContainerStore`, to write arrays into Isotach, and :class:`FieldsStore`, to read fields as arrays.
 
 They need the package zarr, which ``pip install isotach[zarr]`` also installs.
 """
@@ -11,5 +11,6 @@ except ImportError as error:
     raise ImportError("isotach.zarr needs the package zarr: pip install isotach[zarr]") from error
 
 from isotach.zarr._container import ContainerStore
+from isotach.zarr._fields import FieldsStore
 
-__all__ = ["ContainerStore"]
+__all__ = ["ContainerStore", "FieldsStore"]

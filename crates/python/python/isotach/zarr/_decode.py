@@ -68,11 +68,14 @@ def _turn() -> AbstractContextManager[Any]:
 def _opened(message: Any) -> Iterator[Any]:
     """A message in ecCodes' hands. Errors of ecCodes become ours."""
     eccodes = _eccodes()
+    data = bytes(message)
+    if not data.startswith(b"GRIB"):
+        raise MessageError(f"a field of {len(data)} bytes that is no GRIB message")
     with _turn():
         try:
-            handle = eccodes.codes_new_from_message(bytes(message))
+            handle = eccodes.codes_new_from_message(data)
         except eccodes.CodesInternalError as error:
-            raise MessageError(f"a field that is no GRIB message: {error}") from error
+            raise MessageError(f"a GRIB message that cannot be decoded: {error}") from error
         try:
             yield handle
         except eccodes.CodesInternalError as error:

@@ -32,7 +32,7 @@ class FieldsStore(Store):
     ::
 
         store = FieldsStore("posix:/data/fields", date=20240101, step=[0, 6, 12], param=["2t", "tp"], levtype="sfc")
-        zarr.open_group(store)["2t"][1]
+        zarr.open(store)["2t"][1]
         xarray.open_zarr(store)
 
     Opening lists the fields and reads one of each parameter. The view stays as it is when fields are archived later.
