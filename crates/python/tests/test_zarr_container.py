@@ -260,7 +260,9 @@ def test_a_damaged_chunk_is_an_error_and_others_still_load(store: ContainerStore
     array = zarr.create_array(store, shape=(2, 5000), chunks=(1, 5000), dtype="u1", compressors=None)
     array[:] = np.array([[1], [2]], dtype="u1")
     store.close()
-    (damaged,) = (path for path in tmp_path.rglob("*") if path.is_file() and b"\1" * 5000 in path.read_bytes())
+    (damaged,) = (
+        path for path in tmp_path.rglob("*") if path.is_file() and b"\1" * 5000 in path.read_bytes()
+    )
     damaged.write_bytes(damaged.read_bytes().replace(b"\1" * 5000, b"\1" * 4999 + b"\0"))
     array = zarr.open_array(other(store), mode="r")
     assert array[1].tolist() == [2] * 5000
@@ -312,7 +314,8 @@ def test_values_are_read_without_holding_other_threads(store: ContainerStore) ->
     put(store, "key", LARGE)
     parts = asyncio.run(
         store.get_partial_values(
-            buffer_prototype, [("key", RangeByteRequest(0, 4)), ("absent", None), ("key", SuffixByteRequest(2))]
+            buffer_prototype,
+            [("key", RangeByteRequest(0, 4)), ("absent", None), ("key", SuffixByteRequest(2))],
         )
     )
     assert [part and part.to_bytes() for part in parts] == [LARGE[:4], None, LARGE[-2:]]

@@ -110,7 +110,7 @@ def test_xarray_opens_a_view_with_its_coordinates(fields: isotach.Store) -> None
     store = FieldsStore(fields, "date=20240101/20240102,step=0/6,levelist=500/1000,param=130,levtype=pl")
     dataset = xarray.open_zarr(store)
     assert dataset.t.dims == ("date", "step", "levelist", "latitude", "longitude")
-    assert dataset.date.values.astype("M8[D]").tolist() == [*np.array(["2024-01-01", "2024-01-02"], "M8[D]").tolist()]
+    assert dataset.date.dt.strftime("%Y%m%d").values.tolist() == ["20240101", "20240102"]
     assert dataset.step.values.tolist() == [0, 6] and dataset.levelist.values.tolist() == [500, 1000]
     assert dataset.latitude.values[[0, -1]].tolist() == [60, 0] and dataset.longitude.values[-1] == 30
     one = dataset.t.sel(date="2024-01-02", step=0, levelist=500)
@@ -363,7 +363,9 @@ _skip_what_writes()
 
 def test_every_write_to_a_view_is_refused(levels: FieldsStore) -> None:
     value = Buffer.from_bytes(b"")
-    refused = pytest.raises(ValueError, match="store was opened in read-only mode and does not support writing")
+    refused = pytest.raises(
+        ValueError, match="store was opened in read-only mode and does not support writing"
+    )
     with refused:
         levels.set_sync("key", value)
     with refused:

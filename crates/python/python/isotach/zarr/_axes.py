@@ -15,6 +15,7 @@ from isotach._reports import Key
 from isotach._store import Store
 
 _EPOCH = date(1970, 1, 1)
+_LONG_NAMES = {"step": "forecast step in hours", "time": "time of day as HHMM"}
 
 
 def requested_values(store: Store, request: Request, name: str, base: Key) -> list[str]:
@@ -88,15 +89,16 @@ def coordinate(name: str, values: Sequence[str]) -> tuple[NDArray[Any] | None, d
     """The values of a key as numbers, with their attributes. None for values that are text."""
     if name.lower() in ("date", "refdate", "hdate") and all(len(value) == 8 for value in values):
         days = [(_day(value) - _EPOCH).days for value in values]
-        attributes = {"units": "days since 1970-01-01", "calendar": "proleptic_gregorian"}
-        return np.array(days, "<i8"), {"standard_name": "forecast_reference_time", **attributes}
+        units = {"units": "days since 1970-01-01", "calendar": "proleptic_gregorian"}
+        return np.array(days, "<i8"), {"standard_name": "forecast_reference_time", **units}
     numbers = [_number(value) for value in values]
     if any(number is None for number in numbers):
         return None, {}
     array = np.array(numbers, "<f8")
     is_whole = bool((array == np.round(array)).all())
-    attributes = {"step": {"long_name": "forecast step in hours"}, "time": {"long_name": "time of day as HHMM"}}
-    return array.astype("<i8") if is_whole else array, attributes.get(name, {})
+    long_name = _LONG_NAMES.get(name)
+    attributes = {"long_name": long_name} if long_name else {}
+    return array.astype("<i8") if is_whole else array, attributes
 
 
 def _day(value: str) -> date:

@@ -51,7 +51,7 @@ def _eccodes() -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            import eccodes
+            import eccodes  # type: ignore[import-untyped, unused-ignore]
     except (ImportError, RuntimeError) as error:
         raise ImportError("decoding fields needs ecCodes: pip install isotach[zarr]") from error
     return eccodes

@@ -133,7 +133,7 @@ class FieldsStore(Store):
                 error.field = error.field or name
             error.add_note(f"field {name}")
             raise
-        return memoryview(np.ascontiguousarray(values, self._view.dtype).view("u1"))
+        return np.ascontiguousarray(values, self._view.dtype).view("u1").data
 
     async def get(
         self,

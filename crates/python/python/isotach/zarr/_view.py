@@ -66,7 +66,8 @@ def view_of(store: Store, request: Request, dtype: np.dtype[Any]) -> View:
         view = view or View(grid, dtype)
         if grid.digest != view.grid.digest:
             raise InvalidInputError(f"fields of param={param} on another grid: expected one grid for a view")
-        name = parameter.short_name if parameter.short_name not in ("unknown", "~", *nodes) else f"param_{param}"
+        is_named = parameter.short_name not in ("unknown", "~", *nodes)
+        name = parameter.short_name if is_named else f"param_{param}"
         dimensions = _dimensions(by_param[param], axes)
         attributes = {"long_name": parameter.name, "units": parameter.units}
         nodes[name] = _array(view, name, by_param[param], dimensions, attributes)
@@ -86,7 +87,7 @@ def _refuse_nothing(store: Store, request: Request) -> None:
 
 def _axes(store: Store, request: Request, keys: Sequence[Key]) -> dict[str, list[str]]:
     """The values of each key that has several: those of the request first, in its order."""
-    names = [name for name in request.keys() if any(name in key for key in keys)]
+    names = [name for name in request.to_dict() if any(name in key for key in keys)]
     names += dict.fromkeys(name for key in keys for name in key if name not in names)
     axes: dict[str, list[str]] = {}
     for name in names:
