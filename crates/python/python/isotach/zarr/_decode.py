@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isotach._exceptions import MessageError
+from isotach._exceptions import CorruptError, IsotachError, MessageError
 
 _MISSING = -1e34
 """What ecCodes puts in place of a missing point. No field has such a value, and it fits in 32 bits."""
@@ -82,6 +82,19 @@ def _opened(message: Any) -> Iterator[Any]:
             raise MessageError(f"a GRIB message that cannot be decoded: {error}") from error
         finally:
             eccodes.codes_release(handle)
+
+
+@contextmanager
+def naming(key: Mapping[str, str]) -> Iterator[None]:
+    """Adds the key of a field to the errors of reading it."""
+    try:
+        yield
+    except IsotachError as error:
+        name = ",".join(f"{name}={value}" for name, value in key.items())
+        if isinstance(error, CorruptError):
+            error.field = error.field or name
+        error.add_note(f"field {name}")
+        raise
 
 
 def values_of(message: Any, grid: Grid, dtype: np.dtype[Any]) -> NDArray[Any]:

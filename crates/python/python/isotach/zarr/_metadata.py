@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -37,6 +38,20 @@ def group(nodes: Mapping[str, Any]) -> dict[str, Any]:
     """The metadata of the group at the root, with that of all its arrays."""
     consolidated = {"kind": "inline", "must_understand": False, "metadata": dict(nodes)}
     return {"zarr_format": 3, "node_type": "group", "attributes": {}, "consolidated_metadata": consolidated}
+
+
+def documents(arrays: Mapping[str, Mapping[str, Any]]) -> dict[str, bytes]:
+    """The documents of arrays at these paths and of the groups above them. An array at the empty path is alone."""
+    nodes: dict[str, Any] = dict(arrays)
+    for path in arrays:
+        for end in (at for at, letter in enumerate(path) if letter == "/"):
+            nodes.setdefault(path[:end], {"zarr_format": 3, "node_type": "group", "attributes": {}})
+    if "" not in nodes:
+        nodes[""] = group(nodes)
+    return {
+        f"{path}/zarr.json" if path else "zarr.json": json.dumps(node).encode()
+        for path, node in nodes.items()
+    }
 
 
 def texts(values: Sequence[str]) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from isotach._reports import Key, Missing
 from isotach._store import Store
 from isotach.zarr import _metadata
 from isotach.zarr._axes import coordinate, requested_values, sorted_values
-from isotach.zarr._decode import Grid, described
+from isotach.zarr._decode import Grid, described, naming, values_of
 
 _PARAM = "param"
 _KINDS = ("levtype",)
@@ -41,10 +41,22 @@ class View:
     chunks: dict[str, Chunk] = field(default_factory=dict)
     """The fields, by the key of Zarr."""
 
-    @property
-    def chunk_size(self) -> int:
-        """The bytes of a chunk."""
-        return self.grid.points * self.dtype.itemsize
+    def chunk_keys(self) -> Iterable[str]:
+        """The keys of the fields that there are."""
+        return self.chunks.keys()
+
+    def chunk_size(self, key: str) -> int | None:
+        """The bytes of a decoded field. None if there is no such field."""
+        return self.grid.points * self.dtype.itemsize if key in self.chunks else None
+
+    def read_chunk(self, store: Store, key: str) -> memoryview | None:
+        """A decoded field. None if there is no such field."""
+        chunk = self.chunks.get(key)
+        if chunk is None:
+            return None
+        with naming(chunk.key):
+            values = values_of(store.read(chunk.location), self.grid, self.dtype)
+        return np.ascontiguousarray(values, self.dtype).view("u1").data
 
 
 def view_of(store: Store, request: Request, dtype: np.dtype[Any]) -> View:
