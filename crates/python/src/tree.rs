@@ -30,7 +30,8 @@ fn create(uri: &PoolUri, label: &Label, engines: &Registry) -> Result<NamedValue
 
 fn created_pool(uri: &PoolUri, engines: &Registry) -> Result<Arc<dyn Pool>> {
     match engines.open_pool(uri) {
-        Err(ObjectError::NotFound { .. }) => {}
+        // A posix pool that another process is creating is a folder that is no pool.
+        Err(ObjectError::NotFound { .. } | ObjectError::InvalidInput { .. }) => {}
         outcome => return outcome,
     }
     match engines.engine(uri.scheme())?.create_pool(uri) {
