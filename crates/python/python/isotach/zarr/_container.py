@@ -99,10 +99,8 @@ class ContainerStore(Store):
         return tree
 
     async def _open(self) -> None:
-        if not self._is_open:
-            await asyncio.to_thread(self._tree)
-            self._is_open = False
         await super()._open()
+        await asyncio.to_thread(self._tree)
 
     def close(self) -> None:
         """Makes everything durable. The next use opens the store again."""
