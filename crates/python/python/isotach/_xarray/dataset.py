@@ -1,0 +1,237 @@
+"""The dataset: lazy variables with coordinates and attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import xarray
+from xarray.core import indexing
+
+from isotach._exceptions import InvalidInputError, IsotachError, MissingFieldsError
+from isotach._isotach import Location, Request
+from isotach._reports import Missing
+from isotach._xarray import coordinates
+from isotach._xarray.array import FieldArray, PointArray
+from isotach._xarray.cube import Group, groups_of
+from isotach._xarray.grid import Coordinate, Grid, grid_of
+from isotach._xarray.header import Header, header_of
+from isotach._xarray.message import opened
+from isotach._xarray.naming import named
+from isotach._xarray.options import Options
+from isotach._xarray.requested import missing_params, requested_of
+from isotach._xarray.source import Source
+from isotach._xarray.template import TEMPLATE, Template
+
+_CONVENTIONS = "CF-1.8"
+_HEADERS_MAX = 8
+"""How many fields of a variable are tried for its header."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A variable to be: its fields, and what the first of them says."""
+
+    name: str
+    group: Group
+    header: Header
+    grid: Grid
+    location: Location
+    """The field that both were read of."""
+    dims: tuple[str, ...]
+    """The names of the dimensions of its extents, some of which are squeezed."""
+
+
+def dataset_of(source: Source, request: Request, options: Options) -> xarray.Dataset:
+    """The dataset of a request. It lists once, and reads one field of each variable.
+
+    Raises
+    ------
+    MissingFieldsError
+        Fields do not exist, and the options do not allow holes; or there is no field at all.
+    InvalidInputError
+        The fields do not fit into one dataset.
+    """
+    records = [(field.key, field.location) for field in source.store.list(request)]
+    if not records:
+        raise _nothing(source, request)
+    groups = groups_of(records, options, requested_of(request, records))
+    members = [one for one in _members(source, groups, options) if one.name not in options.drop_variables]
+    if not options.allow_holes:
+        _check_params(request, groups, members)
+    _check_grids(members)
+    squeezed = _squeezed(members, options)
+    variables = {one.name: _variable(source, one, squeezed, options) for one in members}
+    shared = coordinates.of(members, squeezed, options)
+    if options.add_geo_coords:
+        shared.update(_geography(source, members))
+    dataset = xarray.Dataset(variables, shared, _global_attributes(members, options))
+    # Without it, xarray would take the request for a path.
+    dataset.encoding["source"] = f"{source.store.name} {request}"
+    return dataset if options.lazy_load else dataset.load()
+
+
+def _nothing(source: Source, request: Request) -> MissingFieldsError:
+    why = source.store.explain(request)
+    text = f"no fields match the request{f': {why}' if why else ''}"
+    error = MissingFieldsError(text)
+    error.missing = Missing(0, [], text)
+    return error
+
+
+def _members(source: Source, groups: Sequence[Group], options: Options) -> list[Member]:
+    coordinates.check_levels(groups, options)
+    read = [(group, *_read(source, group, options)) for group in groups]
+    names = _names([(group, header) for group, header, _, _ in read], options)
+    return [
+        Member(name, group, header, grid, location, coordinates.dims_of(group, header, options))
+        for name, (group, header, grid, location) in zip(names, read, strict=True)
+    ]
+
+
+def _read(source: Source, group: Group, options: Options) -> tuple[Header, Grid, Location]:
+    """The header and the grid of the first field that can be read: a damaged one must not hide the others."""
+    first: IsotachError | None = None
+    for cell in islice(group.fields, _HEADERS_MAX):
+        try:
+            with opened(source.store.read(cell.location)) as message:
+                return header_of(message), grid_of(message, is_flat=options.flatten_values), cell.location
+        except IsotachError as error:
+            first = first or named(error, {**group.common, **cell.key(group.names)}, cell.location)
+    assert first is not None, "a group has fields"
+    raise first
+
+
+def _names(found: Sequence[tuple[Group, Header]], options: Options) -> list[str]:
+    """The names of variables. Where a parameter is on levels of two types, the type is behind the name."""
+    names = [options.rename_variables.get(name, name) for name in (_name(*one, options) for one in found)]
+    unique = []
+    for name, (group, _) in zip(names, found, strict=True):
+        if names.count(name) > 1:
+            same = [
+                other for other, (one, _) in zip(names, found, strict=True) if one.levtype == group.levtype
+            ]
+            name = f"{name}_{group.levtype if same.count(name) == 1 else group.param}"
+        unique.append(name)
+    return unique
+
+
+def _name(group: Group, header: Header, options: Options) -> str:
+    chosen = {"shortName": header.short_name, "cfVarName": header.cf_name, "paramId": None}[
+        options.variable_key
+    ]
+    return chosen or f"p{group.param}"
+
+
+def _check_params(request: Request, groups: Iterable[Group], members: Iterable[Member]) -> None:
+    found = [(group.param, None) for group in groups] + [
+        (str(one.header.attributes.get("GRIB_paramId", "")), one.header.short_name) for one in members
+    ]
+    absent = missing_params(request, found)
+    if absent:
+        text = f"no field of param={'/'.join(absent)}"
+        error = MissingFieldsError(f"{text}. With allow_holes=True the others are opened")
+        error.missing = Missing(len(absent), [{"param": name} for name in absent], text)
+        raise error
+
+
+def _check_grids(members: Sequence[Member]) -> None:
+    """Refuses variables of two grids, whose coordinates would have the same names."""
+    by_grid: dict[str, list[Member]] = {}
+    for one in members:
+        by_grid.setdefault(one.grid.hash, []).append(one)
+    if len(by_grid) > 1:
+        told = "; ".join(
+            f"{same[0].grid.kind} with {np.prod(same[0].grid.shape)} points: {', '.join(one.name for one in same)}"
+            for same in by_grid.values()
+        )
+        raise InvalidInputError(f"{len(by_grid)} grids in one dataset ({told}): name the param of one grid")
+
+
+def _squeezed(members: Iterable[Member], options: Options) -> set[str]:
+    """The dimensions with one coordinate, which become scalars."""
+    kept = {*options.ensure_dims, *options.fixed_dims}
+    sizes: dict[str, int] = {}
+    names: dict[str, str] = {}
+    for one in members:
+        for dim, extent in zip(one.dims, one.group.extents, strict=True):
+            sizes[dim] = max(sizes.get(dim, 0), len(extent.values))
+            names[dim] = extent.axis.name
+    return {
+        dim for dim, size in sizes.items() if options.squeeze and size == 1 and not {dim, names[dim]} & kept
+    }
+
+
+def _variable(source: Source, one: Member, squeezed: set[str], options: Options) -> xarray.Variable:
+    dims = tuple(dim for dim in one.dims if dim not in squeezed)
+    index = tuple(0 if dim in squeezed else slice(None) for dim in one.dims)
+    group = one.group
+    cells = group.cells[(*index, ...)]
+    array = FieldArray(source, group.names, group.common, cells, one.grid, options.dtype)
+    whole = dict(zip(one.grid.dims, one.grid.shape, strict=True))
+    encoding = {
+        "preferred_chunks": {**dict.fromkeys(dims, 1), **whole},
+        "dtype": options.dtype,
+        TEMPLATE: Template(source, one.location, coordinates.step_texts(group)),
+    }
+    attributes = _attributes(one, options)
+    for dim, extent in zip(one.dims, group.extents, strict=True):
+        if len(extent.values) == 1 and {dim, extent.axis.name} & set(options.dims_as_attrs):
+            attributes[dim] = coordinates.plain(extent.values[0])
+    return xarray.Variable((*dims, *one.grid.dims), indexing.LazilyIndexedArray(array), attributes, encoding)
+
+
+def _attributes(one: Member, options: Options) -> dict[str, Any]:
+    header = one.header
+    cf = {"standard_name": header.standard_name, "long_name": header.long_name, "units": header.units}
+    attributes: dict[str, Any] = {name: value for name, value in cf.items() if value is not None}
+    if options.attributes == "earthkit":
+        attributes["level_type"] = one.group.levtype
+    else:
+        attributes.update(header.attributes)
+    return {options.rename_attrs.get(name, name): value for name, value in attributes.items()}
+
+
+def _global_attributes(members: Sequence[Member], options: Options) -> dict[str, Any]:
+    attributes: dict[str, Any] = {"Conventions": _CONVENTIONS}
+    origin = _same(one.header.origin for one in members)
+    if "GRIB_centreDescription" in origin:
+        attributes["institution"] = origin["GRIB_centreDescription"]
+    if options.attributes != "earthkit":
+        attributes.update(origin)
+        common = _same(one.group.common for one in members)
+        names = ("class", "expver", "stream", "type", "levtype")
+        attributes.update({f"MARS_{name}": common[name] for name in names if name in common})
+    attributes = {options.rename_attrs.get(name, name): value for name, value in attributes.items()}
+    return {**attributes, **options.global_attrs}
+
+
+def _same(mappings: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The pairs that all mappings have."""
+    first, *others = mappings
+    return {name: value for name, value in first.items() if all(other.get(name) == value for other in others)}
+
+
+def _geography(source: Source, members: Sequence[Member]) -> dict[str, xarray.Variable]:
+    """The coordinates of the grid: of its dimensions, or of each point, which are computed when they are asked for."""
+    if not members or not members[0].grid.has_points:
+        return {}
+    grid, location = members[0].grid, members[0].location
+    names: tuple[Coordinate, Coordinate] = ("latitude", "longitude")
+    if grid.axes:
+        return {name: xarray.Variable(name, grid.axes[name], _degrees(name)) for name in names}
+    return {name: _points(source, location, name, grid) for name in names}
+
+
+def _points(source: Source, location: Location, name: Coordinate, grid: Grid) -> xarray.Variable:
+    array = indexing.LazilyIndexedArray(PointArray(source, location, name, grid))
+    chunks = dict(zip(grid.dims, grid.shape, strict=True))
+    return xarray.Variable(grid.dims, array, _degrees(name), {"preferred_chunks": chunks})
+
+
+def _degrees(name: str) -> dict[str, str]:
+    direction = "north" if name == "latitude" else "east"
+    return {"units": f"degrees_{direction}", "standard_name": name, "long_name": name}

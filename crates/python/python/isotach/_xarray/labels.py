@@ -1,0 +1,121 @@
+"""Labels: from the coordinates of a field to the keys of its message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray
+
+from isotach._exceptions import InvalidInputError
+from isotach._xarray.axes import LEVELS, steps
+from isotach._xarray.message import Message
+
+Pairs = Sequence[tuple[str, Any]]
+
+_HOUR = np.timedelta64(1, "h")
+_MINUTE = np.timedelta64(1, "m")
+_SECOND = np.timedelta64(1, "s")
+_BY_STANDARD_NAME = {
+    "realization": "number",
+    "forecast_reference_time": "forecast_reference_time",
+    "forecast_period": "step",
+    "time": "valid_time",
+}
+_OF_GRID = ("latitude", "longitude")
+
+
+def labels_of(
+    field: xarray.DataArray, message: Message, ranges: Mapping[int, str]
+) -> Iterator[tuple[str, Any]]:
+    """The keys that the scalar coordinates of a field give its message, in the order in which they must be set."""
+    roles = {_role(str(name), one): one.values[()] for name, one in field.coords.items() if one.ndim == 0}
+    base = roles.pop("forecast_reference_time", None)
+    valid = roles.pop("valid_time", None)
+    step = roles.pop("step", None)
+    if base is None and {"date", "time"} <= roles.keys():
+        base = roles.pop("date") + roles.pop("time")
+    if base is None and valid is not None:
+        base = valid - (step if step is not None else _step_of(message))
+    if base is not None:
+        yield from _moment(base)
+    for name, value in roles.items():
+        if name == "level":
+            yield from _level(value, message)
+        elif name not in _OF_GRID:
+            yield name, value.item() if hasattr(value, "item") else value
+    if step is not None:
+        yield from _step(step, message, ranges)
+
+
+def _role(name: str, coordinate: xarray.DataArray) -> str:
+    """What a coordinate means: by its standard name, so that it may have any name of its own."""
+    if name == "level_and_type":
+        raise InvalidInputError("the coordinate level_and_type cannot be written: expected level")
+    attributes = coordinate.attrs
+    if name == "level" or name in LEVELS or "level_type" in attributes or "GRIB_typeOfLevel" in attributes:
+        return "level"
+    return _BY_STANDARD_NAME.get(attributes.get("standard_name", ""), name)
+
+
+def _moment(value: Any) -> Iterator[tuple[str, Any]]:
+    text = str(value.astype("datetime64[m]"))
+    yield "dataDate", int(text[:10].replace("-", ""))
+    yield "dataTime", int(text[11:].replace(":", ""))
+
+
+def _level(value: Any, message: Message) -> Iterator[tuple[str, Any]]:
+    """A level in the units of MARS. A fraction of a hectopascal is written in pascals."""
+    if float(value).is_integer():
+        if message.text("typeOfLevel") == "isobaricInPa":
+            yield "typeOfLevel", "isobaricInhPa"
+        yield "level", int(value)
+    elif message.text("typeOfLevel") in ("isobaricInhPa", "isobaricInPa"):
+        yield "typeOfLevel", "isobaricInPa"
+        yield "level", round(float(value) * 100)
+    else:
+        yield "level", float(value)
+
+
+def _step(step: Any, message: Message, ranges: Mapping[int, str]) -> Iterator[tuple[str, Any]]:
+    """The step, or the range that ends with it.
+
+    An accumulation since the beginning goes on to begin there. Any other range is as long as that of the template.
+    """
+    nanoseconds = int(step.astype("timedelta64[ns]").astype(np.int64))
+    if nanoseconds in ranges:
+        yield "stepRange", ranges[nanoseconds]
+        return
+    if step == _step_of(message):
+        return
+    text, _, _ = (message.text("stepRange") or "").partition("-")
+    if message.text("stepType") == "instant":
+        yield from _units(step, "step")
+        return
+    begin = _parsed(text)
+    if not (message.text("stepType") == "accum" and begin == 0 * _SECOND):
+        begin += step - _step_of(message)
+    unit, name = next((unit, name) for unit, name in _UNITS if begin % unit == 0 * _SECOND == step % unit)
+    yield "stepRange", f"{begin // unit}{name}-{step // unit}{name}"
+
+
+_UNITS = ((_HOUR, ""), (_MINUTE, "m"), (_SECOND, "s"))
+
+
+def _units(step: Any, key: str) -> Iterator[tuple[str, Any]]:
+    for unit, name in _UNITS:
+        if step % unit == 0 * _SECOND:
+            yield "stepUnits", name or "h"
+            yield key, int(step // unit)
+            return
+    raise InvalidInputError(f"step={step}: expected whole seconds")
+
+
+def _step_of(message: Message) -> Any:
+    """The end of the message's step."""
+    return _parsed((message.text("stepRange") or "0").rpartition("-")[2])
+
+
+def _parsed(text: str) -> Any:
+    return steps(text or "0")[1]

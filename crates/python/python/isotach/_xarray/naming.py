@@ -1,0 +1,17 @@
+"""Errors that name the field and its place, which a reader of one chunk of many would not know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from isotach._exceptions import IsotachError
+from isotach._isotach import Location
+
+
+def named(error: IsotachError, key: Mapping[str, str], location: Location) -> IsotachError:
+    """The error, with the field and the place in its text and as its attributes."""
+    field = ",".join(f"{name}={value}" for name, value in key.items())
+    place = f"{location.uri}, bytes {location.offset} to {location.offset + location.length}"
+    text = type(error)(f"field {field} ({place}): {error}")
+    text.__dict__.update({**vars(error), "field": field, "place": getattr(error, "place", None) or place})
+    return text

@@ -1,0 +1,25 @@
+"""Templates: the message whose headers a variable is written with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from isotach._isotach import Location
+from isotach._xarray.source import Source
+
+TEMPLATE = "isotach_template"
+"""The name of the template in a variable's encoding."""
+
+
+@dataclass(frozen=True)
+class Template:
+    """A field of a store, and the ranges of the steps of its variable."""
+
+    source: Source
+    location: Location
+    ranges: dict[int, str] = field(default_factory=dict)
+    """For each step in nanoseconds that is the end of a range, the range."""
+
+    def read(self) -> bytes:
+        """The message."""
+        return bytes(self.source.store.read(self.location))
