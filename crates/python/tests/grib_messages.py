@@ -20,11 +20,13 @@ BASE: dict[str, Any] = {
 }
 
 
-def message(sample: str = "regular_ll_pl_grib2", values: Any = None, **keys: Any) -> bytes:
+def message(
+    sample: str = "regular_ll_pl_grib2", values: Any = None, base: dict[str, Any] = BASE, **keys: Any
+) -> bytes:
     """A message of a sample with these keys, set in this order, and values."""
     handle = eccodes.codes_grib_new_from_samples(sample)
     try:
-        for name, value in {**BASE, **keys}.items():
+        for name, value in {**base, **keys}.items():
             eccodes.codes_set(handle, name.rstrip("_"), value)
         if values is not None:
             eccodes.codes_set(handle, "bitsPerValue", 16)

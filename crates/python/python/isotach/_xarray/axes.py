@@ -30,6 +30,8 @@ class Axis:
     keys: tuple[str, ...]
     value: Callable[[Raw], Any]
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    descends_on: tuple[str, ...] = ()
+    """The types of level on which coordinates descend."""
 
 
 def steps(text: str) -> tuple[Duration, Duration]:
@@ -135,6 +137,8 @@ PREDEFINED: Mapping[str, Axis] = {
     )
 }
 """The axes by name. Those of time are the values of ``time_dims``."""
+CFGRIB_LEVEL = Axis("level", ("levelist",), lambda raw: float(raw[0] or 0), descends_on=("pl",))
+"""Levels as cfgrib has them."""
 
 TIMES = ("forecast_reference_time", "step", "valid_time", "date", "time")
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from isotach._xarray.dataset import Member
 
 _TIME = "forecast_reference_time"
+_CF = ("standard_name", "long_name", "units", "positive")
+"""The attributes of levels that all profiles have."""
 
 
 def dims_of(group: Group, header: Header, options: Options) -> tuple[str, ...]:
@@ -28,7 +30,7 @@ def dims_of(group: Group, header: Header, options: Options) -> tuple[str, ...]:
 def _dim(extent: Extent, group: Group, header: Header, options: Options) -> str:
     name = extent.axis.name
     if name == "level" and options.level_dim_mode == "level_per_type":
-        kind = header.type_of_level if options.level_names == "typeOfLevel" else group.levtype
+        kind = header.type_of_level if options.style == "cfgrib" else group.levtype
         name = kind or name
     return options.rename_dims.get(name, name)
 
@@ -67,6 +69,8 @@ def _variable(dim: str, extent: Extent, one: Member, squeezed: set[str], options
     values = coordinate(extent.values)
     if extent.axis.keys == ("levelist",):
         attributes = level_attributes(one.group.levtype, one.header.type_of_level)
+        if options.style != "isotach":
+            attributes = {name: attributes[name] for name in attributes if name in _CF}
     attributes.update(options.coord_attrs.get(dim, {}))
     if dim in squeezed:
         return xarray.Variable((), values[0], attributes)

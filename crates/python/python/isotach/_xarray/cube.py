@@ -11,7 +11,7 @@ import numpy as np
 from isotach._exceptions import InvalidInputError, MissingFieldsError
 from isotach._isotach import Location
 from isotach._reports import Key, Missing
-from isotach._xarray.axes import PREDEFINED, Axis, Raw, axis_of
+from isotach._xarray.axes import CFGRIB_LEVEL, PREDEFINED, Axis, Raw, axis_of
 from isotach._xarray.options import Options
 
 Requested = dict[str, list[Raw]]
@@ -119,9 +119,10 @@ def _axes(options: Options) -> list[Axis]:
     extra = [
         axis_of(name, key) for name, key in {**ensured, **options.extra_dims}.items() if name not in names
     ]
-    return [
-        axis for axis in (*extra, *(PREDEFINED[name] for name in names)) if axis.name not in options.drop_dims
+    core = [
+        CFGRIB_LEVEL if name == "level" and options.style == "cfgrib" else PREDEFINED[name] for name in names
     ]
+    return [axis for axis in (*extra, *core) if axis.name not in options.drop_dims]
 
 
 def _has(axis: Axis, members: Iterable[Record]) -> bool:
@@ -145,15 +146,18 @@ def _extents(
             name = axis.name, _scope(axis, levtype)
             by_name[name] = axis
             raws.setdefault(name, set()).update(tuple(map(key.get, axis.keys)) for key, _ in members)
-    return {name: _extent(axis, raws[name], requested.get(axis.name, [])) for name, axis in by_name.items()}
+    return {
+        name: _extent(axis, raws[name], requested.get(axis.name, []), descends=name[1] in axis.descends_on)
+        for name, axis in by_name.items()
+    }
 
 
-def _extent(axis: Axis, raws: Iterable[Raw], requested: Iterable[Raw]) -> Extent:
+def _extent(axis: Axis, raws: Iterable[Raw], requested: Iterable[Raw], *, descends: bool) -> Extent:
     by_value: dict[Any, Raw] = {}
     for raw in (*sorted(raws, key=str), *requested):
         by_value.setdefault(axis.value(raw), raw)
     try:
-        values = sorted(by_value)
+        values = sorted(by_value, reverse=descends)
     except TypeError:
         values = sorted(by_value, key=str)
     return Extent(axis, tuple(values), tuple(by_value[value] for value in values))

@@ -188,7 +188,7 @@ def _attributes(one: Member, options: Options) -> dict[str, Any]:
     header = one.header
     cf = {"standard_name": header.standard_name, "long_name": header.long_name, "units": header.units}
     attributes: dict[str, Any] = {name: value for name, value in cf.items() if value is not None}
-    if options.attributes == "earthkit":
+    if options.style == "earthkit":
         attributes["level_type"] = one.group.levtype
     else:
         attributes.update(header.attributes)
@@ -200,7 +200,7 @@ def _global_attributes(members: Sequence[Member], options: Options) -> dict[str,
     origin = _same(one.header.origin for one in members)
     if "GRIB_centreDescription" in origin:
         attributes["institution"] = origin["GRIB_centreDescription"]
-    if options.attributes != "earthkit":
+    if options.style != "earthkit":
         attributes.update(origin)
         common = _same(one.group.common for one in members)
         names = ("class", "expver", "stream", "type", "levtype")

@@ -23,11 +23,11 @@ _NAMES = ("shortName", "cfVarName", "paramId")
 
 _PROFILES: Mapping[str, Mapping[str, Any]] = {
     "isotach": {},
-    "earthkit": {"rename_dims": {"number": "member"}, "attributes": "earthkit"},
+    "earthkit": {"rename_dims": {"number": "member"}, "style": "earthkit"},
     "cfgrib": {
         "rename_dims": {"forecast_reference_time": "time"},
         "level_dim_mode": "level_per_type",
-        "level_names": "typeOfLevel",
+        "style": "cfgrib",
         "add_valid_time_coord": True,
         "dtype": "float32",
         "variable_key": "cfVarName",
@@ -81,11 +81,11 @@ class Options:
     allow_holes: bool = False
     lazy_load: bool = True
     dtype: np.dtype[Number] = np.dtype("float64")
-    attributes: str = "isotach"
-    level_names: str = "levtype"
+    style: str = "isotach"
+    """The profile whose attributes and levels are meant."""
 
 
-_KNOWN = frozenset({one.name for one in fields(Options)} - {"attributes", "level_names"})
+_KNOWN = frozenset({one.name for one in fields(Options)} - {"style"})
 _TUPLES = ("drop_variables", "drop_dims", "ensure_dims", "dims_as_attrs", "time_dims")
 _DIMS = ("extra_dims", "fixed_dims")
 _MAPPINGS = ("rename_variables", "rename_dims", "coord_attrs", "rename_attrs")
