@@ -74,14 +74,12 @@ Record = tuple[Key, Location]
 
 
 def groups_of(records: Sequence[Record], options: Options, requested: Requested) -> list[Group]:
-    """The variables of fields, each a whole hypercube unless the options allow holes.
+    """The variables of fields.
 
     Raises
     ------
     InvalidInputError
         Two fields have the same place.
-    MissingFieldsError
-        A place has no field.
     """
     axes = _axes(options)
     by_variable: dict[tuple[str, str | None], list[Record]] = {}
@@ -100,8 +98,6 @@ def groups_of(records: Sequence[Record], options: Options, requested: Requested)
         _group(param, levtype, members, [extents[axis.name, _scope(axis, levtype)] for axis in present])
         for param, levtype, members, present in found
     ]
-    if not options.allow_holes:
-        _check_whole(groups)
     return groups
 
 
@@ -203,8 +199,14 @@ def _refuse_double(param: str, key: Key, location: Location, members: Sequence[R
     )
 
 
-def _check_whole(groups: Iterable[Group]) -> None:
-    """Refuses holes, and names them."""
+def check_whole(groups: Iterable[Group]) -> None:
+    """Refuses holes, and names them.
+
+    Raises
+    ------
+    MissingFieldsError
+        A place has no field.
+    """
     count = 0
     keys: list[Key] = []
     for group in groups:

@@ -16,7 +16,7 @@ from isotach._isotach import Location, Request
 from isotach._reports import Missing
 from isotach._xarray import coordinates
 from isotach._xarray.array import FieldArray, PointArray
-from isotach._xarray.cube import Group, groups_of
+from isotach._xarray.cube import Group, check_whole, groups_of
 from isotach._xarray.grid import Coordinate, Grid, grid_of
 from isotach._xarray.header import Header, header_of
 from isotach._xarray.message import opened
@@ -61,6 +61,7 @@ def dataset_of(source: Source, request: Request, options: Options) -> xarray.Dat
     groups = groups_of(records, options, requested_of(request, records))
     members = [one for one in _members(source, groups, options) if one.name not in options.drop_variables]
     if not options.allow_holes:
+        check_whole(one.group for one in members)
         _check_params(request, groups, members)
     _check_grids(members)
     squeezed = _squeezed(members, options)

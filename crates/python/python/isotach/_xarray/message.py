@@ -17,7 +17,7 @@ from isotach._exceptions import MessageError
 
 try:
     import eccodes
-except ImportError as error:
+except (ImportError, RuntimeError) as error:
     raise ImportError(f"ecCodes cannot be loaded ({error}): pip install isotach[xarray]") from error
 
 MISSING = 1e300
