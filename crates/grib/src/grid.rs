@@ -13,7 +13,7 @@ use crate::ffi::Handle;
 
 /// The most points a message may claim: 512 MiB of values, a global grid of less than 3 km. A constant field claims any
 /// number in a few bytes.
-const POINTS_MAX: usize = 1 << 26;
+pub(crate) const POINTS_MAX: usize = 1 << 26;
 /// The most rows between pole and equator. ecCodes computes Gaussian latitudes in a time that grows with their square.
 const GAUSSIAN_MAX: i64 = 16_384;
 /// Stands for a missing value inside ecCodes, far from any that GRIB can pack.
@@ -179,6 +179,17 @@ impl Eccodes {
         })?;
         mark_missing(&mut values);
         Ok(Points { latitudes, longitudes, values, label: label(&handle)? })
+    }
+
+    /// Decodes the values of a message on any grid and of any packing: one for each point in the message's own order, NaN
+    /// where it is missing. [`JumpInfo::decode`](crate::JumpInfo::decode) is faster where it can decode the packing.
+    ///
+    /// # Errors
+    /// As [`grid`](Self::grid), for any grid.
+    pub fn values(&'static self, message: &[u8]) -> Result<Vec<f64>, EccodesError> {
+        let handle = self.opened_for_values(message)?;
+        let size = handle.size(c"values").context(|| "read the size of values".to_owned())?;
+        values(&handle, size)
     }
 
     fn opened_for_values(&'static self, message: &[u8]) -> Result<Handle<'static>, EccodesError> {

@@ -1,10 +1,12 @@
 //! GRIB messages: finding them in files, and what they say of themselves.
 //!
-//! Two halves that need each other little:
+//! Three parts that need each other little:
 //!
 //! - **Scanning** ([`MessageScanner`], [`SliceScanner`], [`LocationScanner`]) is Rust alone. It finds where messages
 //!   begin and end, and checks that they are whole. It knows the indicator section of GRIB 1 and GRIB 2 and nothing else.
-//! - Everything inside a message goes through **ecCodes**, loaded at run time, so that this crate builds
+//! - **Points and values** ([`JumpInfo`], [`GridPoints`]) are Rust alone, too: decoding any points of a message that is packed
+//!   simply or by CCSDS, and finding the point nearest to a location.
+//! - Everything else inside a message goes through **ecCodes**, loaded at run time, so that this crate builds
 //!   and scans on a machine without it.
 //!
 //! What must stay true: no length found in a file is believed before the bytes it promises have been seen, and no input,
@@ -29,13 +31,19 @@
 mod eccodes;
 mod ffi;
 mod grid;
+mod jump;
+mod locate;
 mod maker;
 mod reserve;
 mod scan;
+mod values;
 
 pub use eccodes::{Eccodes, EccodesError, Pause, message_key};
 pub use grid::{FieldLabel, Grid, Points};
+pub use jump::{Extraction, JumpError, JumpInfo};
+pub use locate::{GridPoints, NearestPoint};
 pub use maker::{FieldName, ForecastPlan, Layout, MessageMaker};
+pub use values::{DecodeError, decode_values};
 #[cfg(test)]
 mod needs_eccodes;
 

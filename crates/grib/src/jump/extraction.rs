@@ -1,0 +1,237 @@
+//! Decoding some points: which bytes to read, and what they give.
+//!
+//! What must stay true: the bytes asked for are those of the points alone, rounded to intervals of the stream and to chunks
+//! of the bitmap, and the values are those of the message decoded whole.
+
+use std::ops::Range;
+
+use super::JumpError;
+use super::decode::{Run, room};
+use super::info::JumpInfo;
+use super::mask::{Bitmap, CHUNK};
+
+/// Bytes that lie less than this apart are read at once: a page costs as much as a part of it.
+const GAP: u64 = 4096;
+
+/// The work of decoding some points of one message, for callers that read bytes of many messages at once.
+///
+/// As long as [`wanted`](Self::wanted) names bytes of the message, read them and [`supply`](Self::supply) them: twice if the
+/// message has a bitmap, else once.
+#[derive(Debug)]
+pub struct Extraction<'i> {
+    info: &'i JumpInfo,
+    asked: Vec<Asked>,
+    /// Whether `asked` knows its packed values.
+    knows_values: bool,
+    wanted: Vec<Range<u64>>,
+    values: Vec<f64>,
+}
+
+/// Points that were asked for.
+#[derive(Debug)]
+struct Asked {
+    points: Range<u64>,
+    /// Where their values go.
+    to: Range<usize>,
+    /// Which of the packed values they have.
+    packed: Range<u64>,
+    /// The bits of the bitmap from their chunk on.
+    bitmap: Vec<u8>,
+}
+
+impl JumpInfo {
+    /// Begins to decode the points of these ranges, which may be in any order and overlap.
+    ///
+    /// # Errors
+    /// [`JumpError::OutOfRange`], and [`JumpError::TooLarge`] if the values do not fit into memory.
+    pub fn extraction(&self, ranges: &[Range<u64>]) -> Result<Extraction<'_>, JumpError> {
+        let mut asked = Vec::with_capacity(ranges.len());
+        let mut length = 0_usize;
+        for points in ranges {
+            let &Range { start, end } = points;
+            if start > end || end > self.points {
+                return Err(JumpError::OutOfRange { start, end, points: self.points });
+            }
+            let count = usize::try_from(end - start).ok().and_then(|count| length.checked_add(count));
+            let to = length..count.ok_or(JumpError::TooLarge { values: end - start })?;
+            length = to.end;
+            asked.push(Asked { points: start..end, to, packed: start..end, bitmap: Vec::new() });
+        }
+        let values = room(length)?;
+        let knows_values = self.mask.is_none();
+        let mut work = Extraction { info: self, asked, knows_values, wanted: Vec::new(), values };
+        work.want();
+        if work.wanted.is_empty() {
+            work.supply::<&[u8]>(&[])?;
+        }
+        Ok(work)
+    }
+
+    /// The values of the points of these ranges, one behind the other in the order asked for, NaN where a point has none.
+    /// `read` gives bytes of the message.
+    ///
+    /// # Errors
+    /// Those of [`extraction`](Self::extraction), of [`supply`](Extraction::supply) and of `read`.
+    pub fn extract<B: AsRef<[u8]>, E: From<JumpError>>(
+        &self,
+        ranges: &[Range<u64>],
+        mut read: impl FnMut(Range<u64>) -> Result<B, E>,
+    ) -> Result<Vec<f64>, E> {
+        let mut work = self.extraction(ranges)?;
+        while !work.wanted().is_empty() {
+            let parts = work.wanted().iter().cloned().map(&mut read).collect::<Result<Vec<B>, E>>()?;
+            work.supply(&parts)?;
+        }
+        Ok(work.finish())
+    }
+}
+
+impl Extraction<'_> {
+    /// The bytes of the message that are needed next, in ascending order; none if the work is done.
+    #[must_use]
+    pub fn wanted(&self) -> &[Range<u64>] {
+        &self.wanted
+    }
+
+    /// Takes the bytes of each range of [`wanted`](Self::wanted).
+    ///
+    /// # Errors
+    /// [`JumpError::ShortRead`] if a part is not as long as its range, [`JumpError::CorruptMessage`] if the bytes cannot be
+    /// those of the message of which this is the index.
+    pub fn supply<B: AsRef<[u8]>>(&mut self, parts: &[B]) -> Result<(), JumpError> {
+        let wanted = std::mem::take(&mut self.wanted);
+        let parts = Parts::new(&wanted, parts)?;
+        if !self.knows_values {
+            self.look_up(&parts)?;
+            self.want();
+            if !self.wanted.is_empty() {
+                return Ok(());
+            }
+        }
+        self.decode(&parts)
+    }
+
+    /// The values of all ranges, one behind the other in the order asked for, NaN where a point has none.
+    #[must_use]
+    pub fn finish(self) -> Vec<f64> {
+        self.values
+    }
+
+    /// Finds out which bytes are needed next.
+    fn want(&mut self) {
+        let info = self.info;
+        let bytes = |asked: &Asked| match &info.mask {
+            Some(mask) if !self.knows_values => (!asked.points.is_empty()).then(|| mask.bytes(&asked.points)),
+            _ => info.bytes_of(&asked.packed),
+        };
+        self.wanted = merged(self.asked.iter().filter_map(bytes).collect());
+    }
+
+    /// Finds the packed values of the points.
+    fn look_up(&mut self, parts: &Parts<'_>) -> Result<(), JumpError> {
+        self.knows_values = true;
+        let Some(mask) = &self.info.mask else { return Ok(()) };
+        for asked in self.asked.iter_mut().filter(|asked| !asked.points.is_empty()) {
+            asked.bitmap = parts.find(mask.bytes(&asked.points))?.to_vec();
+            asked.packed = mask.values(&asked.bits(), &asked.points);
+        }
+        Ok(())
+    }
+
+    fn decode(&mut self, parts: &Parts<'_>) -> Result<(), JumpError> {
+        let data = |range| parts.find(range);
+        if self.info.mask.is_none() {
+            let run = |asked: &Asked| Run { values: asked.packed.clone(), to: asked.to.start };
+            let runs: Vec<Run> = self.asked.iter().map(run).collect();
+            return self.info.unpack(&runs, data, &mut self.values);
+        }
+        let mut runs = Vec::with_capacity(self.asked.len());
+        let mut length = 0;
+        for asked in &self.asked {
+            runs.push(Run { values: asked.packed.clone(), to: length });
+            length += (asked.packed.end - asked.packed.start) as usize;
+        }
+        let mut packed = room(length)?;
+        self.info.unpack(&runs, data, &mut packed)?;
+        for (asked, run) in self.asked.iter().zip(&runs) {
+            let points = self.values.get_mut(asked.to.clone()).unwrap_or_default();
+            asked.bits().spread(asked.points.start, packed.get(run.to..).unwrap_or_default(), points)?;
+        }
+        Ok(())
+    }
+}
+
+impl Asked {
+    fn bits(&self) -> Bitmap<'_> {
+        Bitmap::new(&self.bitmap, self.points.start / CHUNK * CHUNK)
+    }
+}
+
+/// Bytes of the message that were read.
+struct Parts<'p> {
+    /// The first byte of each part, ascending, and its bytes.
+    parts: Vec<(u64, &'p [u8])>,
+}
+
+impl<'p> Parts<'p> {
+    fn new<B: AsRef<[u8]>>(wanted: &[Range<u64>], parts: &'p [B]) -> Result<Self, JumpError> {
+        let mut parts = parts.iter().map(AsRef::as_ref);
+        let pair = |range: &Range<u64>| {
+            let bytes: &[u8] = parts.next().unwrap_or_default();
+            let &Range { start, end } = range;
+            let found = bytes.len() as u64;
+            if found == end - start {
+                Ok((start, bytes))
+            } else {
+                Err(JumpError::ShortRead { start, end, found })
+            }
+        };
+        Ok(Self { parts: wanted.iter().map(pair).collect::<Result<_, _>>()? })
+    }
+
+    fn find(&self, range: Range<u64>) -> Result<&'p [u8], JumpError> {
+        let behind = self.parts.partition_point(|(start, _)| *start <= range.start);
+        let part = behind.checked_sub(1).and_then(|place| self.parts.get(place));
+        let found = part.and_then(|(start, bytes)| {
+            bytes.get(usize::try_from(range.start - start).ok()?..usize::try_from(range.end - start).ok()?)
+        });
+        found.ok_or(JumpError::ShortRead { start: range.start, end: range.end, found: 0 })
+    }
+}
+
+/// Ranges in order, with those made one that overlap or lie near each other.
+fn merged(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    ranges.sort_unstable_by_key(|range| range.start);
+    let mut merged: Vec<Range<u64>> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end.saturating_add(GAP) => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_near_each_other_are_read_as_one() {
+        let ranges = vec![90_000..90_010, 10..20, 4000..4050, 15..18];
+        assert_eq!(merged(ranges), [10..4050, 90_000..90_010]);
+    }
+
+    #[test]
+    fn bytes_are_found_in_the_part_that_has_them() {
+        let read = [vec![1, 2, 3], vec![4, 5]];
+        let parts = Parts::new(&[10..13, 100..102], &read).unwrap();
+        assert_eq!(parts.find(11..13).unwrap(), [2, 3]);
+        assert_eq!(parts.find(100..101).unwrap(), [4]);
+        assert!(parts.find(9..11).is_err() && parts.find(12..14).is_err() && parts.find(102..103).is_err());
+        assert!(matches!(
+            Parts::new(&[10..14], &read),
+            Err(JumpError::ShortRead { start: 10, end: 14, found: 3 })
+        ));
+    }
+}

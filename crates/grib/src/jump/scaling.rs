@@ -1,0 +1,65 @@
+//! From packed integers to values.
+//!
+//! What must stay true: a value equals that of ecCodes bit for bit. GRIB defines it as (R + X * 2^E) / 10^D. ecCodes
+//! computes (X * 2^E + R) * 10^-D in this order, with both powers by repeated multiplication or division, and so does
+//! this file. X * 2^E is exact, so a fused multiplication and addition gives the same sum.
+
+/// The three numbers of a message that turn a packed integer into a value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scaling {
+    /// R.
+    pub(super) reference: f64,
+    /// E.
+    pub(super) binary: i16,
+    /// D.
+    pub(super) decimal: i16,
+}
+
+/// A [`Scaling`] with its powers computed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Factors {
+    reference: f64,
+    binary: f64,
+    decimal: f64,
+}
+
+impl Scaling {
+    pub(super) fn factors(self) -> Factors {
+        Factors {
+            reference: self.reference,
+            binary: power(2.0, i32::from(self.binary)),
+            decimal: power(10.0, -i32::from(self.decimal)),
+        }
+    }
+}
+
+impl Factors {
+    #[inline]
+    pub(super) fn value(self, packed: u32) -> f64 {
+        (f64::from(packed) * self.binary + self.reference) * self.decimal
+    }
+}
+
+/// The power as ecCodes computes it: 10^-2 is 1 / 10 / 10, which need not be the nearest to 0.01.
+fn power(base: f64, exponent: i32) -> f64 {
+    (0..exponent.unsigned_abs()).fold(1.0, |power, _| if exponent < 0 { power / base } else { power * base })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_scaled_by_powers_of_two_and_of_ten() {
+        let factors = Scaling { reference: 200.0, binary: -2, decimal: 1 }.factors();
+        assert_eq!(factors.value(0), 20.0);
+        assert_eq!(factors.value(10), 20.25);
+    }
+
+    #[test]
+    fn a_negative_power_is_divided_step_by_step() {
+        assert_eq!(power(10.0, -4).to_bits(), (1.0_f64 / 10.0 / 10.0 / 10.0 / 10.0).to_bits());
+        assert_eq!(power(2.0, 0), 1.0);
+        assert_eq!(power(2.0, 1023), 2.0_f64.powi(1023));
+    }
+}

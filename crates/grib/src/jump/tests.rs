@@ -1,0 +1,300 @@
+//! Messages that ecCodes encodes, compared with what ecCodes decodes of them.
+
+use std::ffi::CStr;
+
+use md5::{Digest, Md5};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use crate::ffi::Handle;
+use crate::needs_eccodes::eccodes;
+use crate::{Eccodes, EccodesError};
+
+/// Stands for a missing value inside ecCodes.
+const MISSING: f64 = 9999.0;
+const GRIB_1: &CStr = c"regular_ll_pl_grib1";
+const GRIB_2: &CStr = c"regular_ll_pl_grib2";
+
+/// A message on a regular grid of `values.len() / 10` columns and 10 rows, packed as the keys say.
+fn encoded(
+    eccodes: &'static Eccodes,
+    sample: &CStr,
+    packing: &str,
+    keys: &[(&CStr, i64)],
+    values: &[f64],
+) -> Vec<u8> {
+    let mut handle = Handle::sample(eccodes.api().unwrap(), sample).unwrap();
+    handle.set_long(c"Ni", values.len() as i64 / 10).unwrap();
+    handle.set_long(c"Nj", 10).unwrap();
+    handle.set_string(c"packingType", packing).unwrap();
+    handle.set_double(c"missingValue", MISSING).unwrap();
+    for (key, value) in keys {
+        handle.set_long(key, *value).unwrap();
+    }
+    handle.set_doubles(c"values", values).unwrap();
+    handle.message().unwrap()
+}
+
+/// Values that look like a field: smooth, with some noise.
+fn field(count: usize) -> Vec<f64> {
+    let noise = |number: usize| (number * 7919 % 1009) as f64 / 1009.0;
+    (0..count).map(|number| 250.0 + 30.0 * (number as f64 / 97.0).sin() + noise(number)).collect()
+}
+
+/// With every so many points missing, and a stretch of them.
+fn with_missing(mut values: Vec<f64>, every: usize) -> Vec<f64> {
+    let count = values.len();
+    values.iter_mut().step_by(every).for_each(|value| *value = MISSING);
+    values[count / 3..count / 2].fill(MISSING);
+    values
+}
+
+fn same(ours: &[f64], theirs: &[f64]) -> bool {
+    let one =
+        |(our, their): (&f64, &f64)| our.to_bits() == their.to_bits() || (our.is_nan() && their.is_nan());
+    ours.len() == theirs.len() && ours.iter().zip(theirs).all(one)
+}
+
+/// Checks all that an index gives of a message against ecCodes, and returns the index.
+fn checked(eccodes: &'static Eccodes, message: &[u8]) -> JumpInfo {
+    let info = JumpInfo::of(message).unwrap();
+    let info = JumpInfo::from_bytes(&info.to_bytes()).unwrap();
+    let expected = eccodes.values(message).unwrap();
+    assert_eq!(info.points(), expected.len() as u64);
+    for threads in [1, 3] {
+        assert!(same(&info.decode(message, threads).unwrap(), &expected), "{threads} threads");
+    }
+    let points = info.points();
+    let ranges = [
+        0..1,
+        points - 1..points,
+        points / 2..points / 2,
+        points / 3..points / 3 + 5,
+        2..points / 2,
+        0..points,
+    ];
+    let expected: Vec<f64> = ranges
+        .iter()
+        .flat_map(|range| &expected[range.start as usize..range.end as usize])
+        .copied()
+        .collect();
+    assert!(same(&extracted(&info, message, &ranges).0, &expected));
+    info
+}
+
+/// The values of ranges of points, and how many bytes were read for them.
+fn extracted(info: &JumpInfo, message: &[u8], ranges: &[std::ops::Range<u64>]) -> (Vec<f64>, u64) {
+    let mut read = 0;
+    let values = info.extract(ranges, |bytes| {
+        read += bytes.end - bytes.start;
+        Ok::<_, JumpError>(&message[bytes.start as usize..bytes.end as usize])
+    });
+    (values.unwrap(), read)
+}
+
+#[test]
+fn every_width_of_simple_packing_decodes_as_by_eccodes() {
+    let Some(eccodes) = eccodes() else { return };
+    for sample in [GRIB_1, GRIB_2] {
+        for bits in 1..=32 {
+            for decimal in [-1, 0, 2] {
+                let keys = [(c"bitsPerValue", bits), (c"decimalScaleFactor", decimal)];
+                let info = checked(eccodes, &encoded(eccodes, sample, "grid_simple", &keys, &field(770)));
+                assert_eq!((info.packing(), info.has_missing()), ("grid_simple", false));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_width_of_ccsds_decodes_as_by_eccodes() {
+    let Some(eccodes) = eccodes() else { return };
+    for bits in 1..=32 {
+        let keys = [(c"bitsPerValue", bits), (c"ccsdsRsi", 16)];
+        let info = checked(eccodes, &encoded(eccodes, GRIB_2, "grid_ccsds", &keys, &field(3010)));
+        assert_eq!(info.packing(), "grid_ccsds");
+    }
+}
+
+#[test]
+fn missing_points_are_not_a_number() {
+    let Some(eccodes) = eccodes() else { return };
+    for (sample, packing) in [(GRIB_1, "grid_simple"), (GRIB_2, "grid_simple"), (GRIB_2, "grid_ccsds")] {
+        for (count, every) in [(770, 3), (70_010, 50), (140_000, 2)] {
+            let keys = [(c"bitsPerValue", 12), (c"bitmapPresent", 1)];
+            let values = with_missing(field(count), every);
+            let message = encoded(eccodes, sample, packing, &keys, &values);
+            let info = checked(eccodes, &message);
+            assert!(info.has_missing());
+            let missing = |value: &f64| value.is_nan();
+            assert!(
+                info.decode(&message, 1)
+                    .unwrap()
+                    .iter()
+                    .map(missing)
+                    .eq(values.iter().map(|value| *value == MISSING))
+            );
+        }
+    }
+}
+
+#[test]
+fn constant_fields_and_fields_without_any_value_decode_as_by_eccodes() {
+    let Some(eccodes) = eccodes() else { return };
+    for (sample, packing) in [(GRIB_1, "grid_simple"), (GRIB_2, "grid_simple"), (GRIB_2, "grid_ccsds")] {
+        for decimal in [0, 3] {
+            let keys = [(c"decimalScaleFactor", decimal)];
+            let message = encoded(eccodes, sample, packing, &keys, &[273.25; 500]);
+            let info = checked(eccodes, &message);
+            assert_eq!(extracted(&info, &message, &[3..400]).1, 0, "a constant is read from the index");
+        }
+        let keys = [(c"bitmapPresent", 1)];
+        checked(eccodes, &encoded(eccodes, sample, packing, &keys, &with_missing(vec![1.5; 500], 7)));
+        checked(eccodes, &encoded(eccodes, sample, packing, &keys, &[MISSING; 500]));
+    }
+}
+
+#[test]
+fn a_message_of_grib_1_above_eight_mib_decodes_as_by_eccodes() {
+    let Some(eccodes) = eccodes() else { return };
+    let keys = [(c"bitsPerValue", 16)];
+    let message = encoded(eccodes, GRIB_1, "grid_simple", &keys, &field(4_300_000));
+    assert!(message.len() > 0x80_0000);
+    checked(eccodes, &message);
+}
+
+#[test]
+fn the_hash_of_the_grid_is_that_of_eccodes() {
+    let Some(eccodes) = eccodes() else { return };
+    for sample in
+        [c"regular_ll_pl_grib1", c"reduced_gg_pl_grib1", c"reduced_gg_pl_grib2", c"reduced_ll_sfc_grib2"]
+    {
+        let handle = Handle::sample(eccodes.api().unwrap(), sample).unwrap();
+        let message = handle.message().unwrap();
+        let hash = Md5::digest(grid_section(&message).unwrap());
+        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hash, handle.string(c"md5GridSection").unwrap(), "{sample:?}");
+    }
+    let message = encoded(eccodes, GRIB_2, "grid_simple", &[], &field(500));
+    assert_eq!(
+        JumpInfo::of(&message).unwrap().grid_md5()[..],
+        Md5::digest(grid_section(&message).unwrap())[..]
+    );
+}
+
+#[test]
+fn other_packings_are_refused_by_name() {
+    let Some(eccodes) = eccodes() else { return };
+    for (sample, packing, what) in [
+        (GRIB_2, "grid_ieee", "the packing of template 5.4 of GRIB 2"),
+        (GRIB_2, "grid_second_order", "the packing of template 5.50001 of GRIB 2"),
+        (GRIB_1, "grid_second_order", "a packing of GRIB 1 with the flags 0x"),
+    ] {
+        let message = encoded(eccodes, sample, packing, &[], &field(500));
+        let error = JumpInfo::of(&message).unwrap_err();
+        assert!(
+            matches!(&error, JumpError::Unsupported { what: found } if found.starts_with(what)),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn one_point_of_a_large_message_costs_a_small_read() {
+    let Some(eccodes) = eccodes() else { return };
+    for (packing, most) in [("grid_simple", 3), ("grid_ccsds", 10_000)] {
+        let message = encoded(eccodes, GRIB_2, packing, &[(c"bitsPerValue", 16)], &field(500_000));
+        let info = JumpInfo::of(&message).unwrap();
+        let (values, read) = extracted(&info, &message, &[314_159..314_160]);
+        assert!(read <= most, "{packing}: {read} bytes");
+        assert!(same(&values, &eccodes.values(&message).unwrap()[314_159..314_160]));
+    }
+}
+
+#[test]
+fn points_that_the_grid_does_not_have_are_refused() {
+    let Some(eccodes) = eccodes() else { return };
+    let message = encoded(eccodes, GRIB_2, "grid_simple", &[(c"bitsPerValue", 16)], &field(500));
+    let info = JumpInfo::of(&message).unwrap();
+    let error = info.extraction(&[0..1, 499..501]).unwrap_err();
+    assert_eq!(error.to_string(), "points 499 to 501 (exclusive) of a grid of 500 points");
+    let error = info.extract(&[0..1], |_| Ok::<_, JumpError>([0])).unwrap_err();
+    assert!(matches!(error, JumpError::ShortRead { found: 1, .. }), "{error}");
+    assert!(info.decode(&message[..200], 1).is_err());
+    assert!(info.decode_into(&message, 1, &mut [0.0; 499]).is_err());
+}
+
+/// Values of a few kinds, so that CCSDS uses all of its options.
+fn rough_field() -> impl Strategy<Value = Vec<f64>> {
+    let stretch = prop_oneof![
+        (-50..50_i32, 1..3000_usize).prop_map(|(value, count)| vec![f64::from(value); count]),
+        vec(-1.0..1.0_f64, 1..200),
+        (0.0..1000.0_f64, vec(-0.01..0.01_f64, 1..600))
+            .prop_map(|(value, steps)| steps.iter().map(|step| value + step).collect()),
+    ];
+    vec(stretch, 1..8).prop_map(|stretches| {
+        let mut values = stretches.concat();
+        values.resize(values.len().next_multiple_of(10), 0.0);
+        values
+    })
+}
+
+#[test]
+fn streams_of_any_parameters_decode_as_by_eccodes() {
+    let Some(eccodes) = eccodes() else { return };
+    let block = prop::sample::select(vec![8_i64, 16, 32, 64]);
+    // With and without a prediction, with and without padding between intervals.
+    let flags = prop::sample::select(vec![14_i64, 6, 46, 38]);
+    let parameters = (rough_field(), 1..=32_i64, block, 1..300_i64, flags, prop::option::of(2..30_usize));
+    proptest!(ProptestConfig::with_cases(150), |((values, bits, block, blocks, flags, missing) in parameters)| {
+        // libaec knows a restricted set of options for up to 4 bits.
+        let flags = if bits <= 4 && blocks % 2 == 0 { flags | 16 } else { flags };
+        let mut keys = vec![
+            (c"bitsPerValue", bits), (c"ccsdsFlags", flags), (c"ccsdsBlockSize", block), (c"ccsdsRsi", blocks),
+        ];
+        keys.extend(missing.map(|_| (c"bitmapPresent", 1)));
+        let values = match missing {
+            Some(every) => with_missing(values, every),
+            None => values,
+        };
+        checked(eccodes, &encoded(eccodes, GRIB_2, "grid_ccsds", &keys, &values));
+    });
+}
+
+#[test]
+fn broken_messages_are_refused_or_decoded_without_a_panic() {
+    let Some(eccodes) = eccodes() else { return };
+    let mut messages = Vec::new();
+    for (sample, packing) in [(GRIB_1, "grid_simple"), (GRIB_2, "grid_simple"), (GRIB_2, "grid_ccsds")] {
+        for bitmap in [0, 1] {
+            let keys = [(c"bitsPerValue", 11), (c"bitmapPresent", bitmap)];
+            messages.push(encoded(eccodes, sample, packing, &keys, &field(300)));
+        }
+    }
+    let changes = vec((any::<prop::sample::Index>(), any::<u8>()), 1..6);
+    proptest!(ProptestConfig::with_cases(2000), |(message in prop::sample::select(messages), changes in changes)| {
+        let mut message = message;
+        for (place, byte) in changes {
+            let place = place.index(message.len());
+            message[place] = byte;
+        }
+        if let Ok(info) = JumpInfo::of(&message) && info.points() < 1 << 20 {
+            let _ = info.decode(&message, 2);
+            let points = info.points();
+            let _ = info.extract(&[0..points.min(3)], |bytes| {
+                Ok::<_, JumpError>(&message[bytes.start as usize..bytes.end as usize])
+            });
+        }
+    });
+}
+
+#[test]
+fn a_cut_message_is_refused() {
+    let Some(eccodes) = eccodes() else { return };
+    let message = encoded(eccodes, GRIB_2, "grid_simple", &[(c"bitsPerValue", 16)], &field(500));
+    for length in 0..message.len() {
+        assert!(JumpInfo::of(&message[..length]).is_err(), "{length}");
+    }
+    assert!(matches!(eccodes.values(&message[..99]), Err(EccodesError::NotOneMessage { .. })));
+}

@@ -1,0 +1,49 @@
+//! Gaussian latitudes: where the Legendre polynomial of an even degree is zero.
+
+/// The `2 * half` latitudes in degrees, from north to south.
+pub(super) fn latitudes(half: u32) -> Vec<f64> {
+    let north: Vec<f64> = (0..half).map(|number| root(half * 2, number).asin().to_degrees()).collect();
+    north.iter().copied().chain(north.iter().rev().map(|latitude| -latitude)).collect()
+}
+
+/// The zero of the polynomial of this degree that is number `number` from the greatest, by Newton's method.
+fn root(degree: u32, number: u32) -> f64 {
+    // Enough for any degree: each step doubles the digits, and the first guess has about four.
+    const STEPS: usize = 8;
+    const EXACT: f64 = 1e-16;
+    let guess = std::f64::consts::PI * (f64::from(number) + 0.75) / (f64::from(degree) + 0.5);
+    let mut x = guess.cos();
+    for _ in 0..STEPS {
+        let (value, slope) = polynomial(degree, x);
+        let step = value / slope;
+        x -= step;
+        if step.abs() < EXACT {
+            break;
+        }
+    }
+    x
+}
+
+/// The Legendre polynomial and its derivative.
+fn polynomial(degree: u32, x: f64) -> (f64, f64) {
+    let (mut before, mut value) = (1.0, x);
+    for n in 2..=degree {
+        let n = f64::from(n);
+        (before, value) = (value, ((2.0 * n - 1.0) * x * value - (n - 1.0) * before) / n);
+    }
+    (value, f64::from(degree) * (before - x * value) / (1.0 - x * x))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latitudes_are_the_known_ones_and_symmetric() {
+        let latitudes = latitudes(32);
+        assert_eq!(latitudes.len(), 64);
+        assert!((latitudes[0] - 87.863_798_839_232_63).abs() < 1e-12);
+        assert!((latitudes[31] - 1.395_307_382_577_58).abs() < 1e-9);
+        assert!(latitudes.iter().zip(latitudes.iter().rev()).all(|(one, other)| *one == -other));
+    }
+}
