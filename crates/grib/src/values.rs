@@ -36,18 +36,19 @@ mod tests {
     use crate::needs_eccodes::eccodes;
 
     #[test]
-    fn any_packing_is_decoded_to_the_same_values() {
+    fn any_packing_is_decoded_to_the_values_of_eccodes() {
         let Some(eccodes) = eccodes() else { return };
-        let decoded = ["grid_simple", "grid_ccsds", "grid_second_order"].map(|packing| {
+        for packing in ["grid_simple", "grid_ccsds", "grid_second_order"] {
             let mut handle = Handle::sample(eccodes.api().unwrap(), c"regular_ll_pl_grib2").unwrap();
             handle.set_long(c"Ni", 20).unwrap();
             handle.set_long(c"Nj", 10).unwrap();
-            handle.set_string(c"packingType", packing).unwrap();
             let values: Vec<f64> = (0..200).map(|number| f64::from(number * number % 64)).collect();
             handle.set_doubles(c"values", &values).unwrap();
-            decode_values(&handle.message().unwrap(), 2).unwrap()
-        });
-        assert!(decoded[0].len() == 200 && decoded.iter().all(|values| values == &decoded[0]));
+            handle.set_string(c"packingType", packing).unwrap();
+            assert_eq!(handle.string(c"packingType").unwrap(), packing);
+            let message = handle.message().unwrap();
+            assert_eq!(decode_values(&message, 2).unwrap(), eccodes.values(&message).unwrap(), "{packing}");
+        }
         assert!(matches!(decode_values(b"GRIB", 1), Err(DecodeError::Message(_))));
     }
 }

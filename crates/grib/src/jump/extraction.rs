@@ -55,7 +55,8 @@ impl JumpInfo {
             let count = usize::try_from(end - start).ok().and_then(|count| length.checked_add(count));
             let to = length..count.ok_or(JumpError::TooLarge { values: end - start })?;
             length = to.end;
-            asked.push(Asked { points: start..end, to, packed: start..end, bitmap: Vec::new() });
+            let packed = if self.mask.is_none() { start..end } else { 0..0 };
+            asked.push(Asked { points: start..end, to, packed, bitmap: Vec::new() });
         }
         let values = room(length)?;
         let knows_values = self.mask.is_none();

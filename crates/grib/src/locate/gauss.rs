@@ -40,10 +40,12 @@ mod tests {
 
     #[test]
     fn latitudes_are_the_known_ones_and_symmetric() {
-        let latitudes = latitudes(32);
-        assert_eq!(latitudes.len(), 64);
-        assert!((latitudes[0] - 87.863_798_839_232_63).abs() < 1e-12);
-        assert!((latitudes[31] - 1.395_307_382_577_58).abs() < 1e-9);
-        assert!(latitudes.iter().zip(latitudes.iter().rev()).all(|(one, other)| *one == -other));
+        let two = latitudes(2);
+        let known = |sign: f64| (3.0 / 7.0 + sign * 2.0 / 7.0 * 1.2_f64.sqrt()).sqrt().asin().to_degrees();
+        assert!((two[0] - known(1.0)).abs() < 1e-12 && (two[1] - known(-1.0)).abs() < 1e-12, "{two:?}");
+        let many = latitudes(32);
+        assert!((many[0] - 87.863_798_839_232_63).abs() < 1e-12);
+        assert!(many.len() == 64 && many.is_sorted_by(|one, other| one > other));
+        assert!(many.iter().zip(many.iter().rev()).all(|(one, other)| *one == -other));
     }
 }

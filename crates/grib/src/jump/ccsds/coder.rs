@@ -4,7 +4,7 @@ use super::Ccsds;
 
 /// What a test asks of one block. Where the values do not permit it, the block is plain.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Choice {
+pub(in crate::jump) enum Choice {
     Zero,
     Pairs,
     Split(u32),
@@ -12,13 +12,13 @@ pub(super) enum Choice {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Coder {
+pub(in crate::jump) struct Coder {
     bits: Vec<bool>,
 }
 
 impl Coder {
     /// Codes `values`, which fit the parameters. `choices` are used in turn. Returns the stream, and where intervals begin.
-    pub(super) fn code(stream: Ccsds, values: &[u32], choices: &[Choice]) -> (Vec<u8>, Vec<u64>) {
+    pub(in crate::jump) fn code(stream: Ccsds, values: &[u32], choices: &[Choice]) -> (Vec<u8>, Vec<u64>) {
         let mut coder = Self::default();
         let mut starts = Vec::new();
         let mut choices = choices.iter().copied().cycle();

@@ -10,12 +10,12 @@
 mod bits;
 mod block;
 #[cfg(test)]
-mod coder;
+pub(super) mod coder;
 mod predictor;
 mod walk;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use super::JumpError;
 use bits::Bits;
