@@ -11,6 +11,9 @@ use super::mask::{Bitmap, CHUNK, Mask};
 use super::simple;
 use crate::grid::POINTS_MAX;
 
+/// The fewest points for which a thread is worth its start.
+const SHARE_MIN: usize = 1 << 16;
+
 /// Packed values that follow each other, and where they go in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Run {
@@ -27,7 +30,8 @@ struct Piece {
 
 impl JumpInfo {
     /// Decodes all values: one for each point, in the message's order, NaN where it has none. They equal those of ecCodes bit
-    /// for bit. `threads` share the work, of which this thread is one.
+    /// for bit. `threads` share the work of a large field, of which this
+    /// thread is one.
     ///
     /// # Errors
     /// [`JumpError::TooLarge`], and [`JumpError::CorruptMessage`] if `message` cannot be the one of which this is the index.
@@ -47,7 +51,7 @@ impl JumpInfo {
         if values.len() as u64 != self.points {
             return Err(JumpError::OutOfRange { start: 0, end: values.len() as u64, points: self.points });
         }
-        let share = values.len().div_ceil(threads.max(1)).next_multiple_of(self.unit()).max(1);
+        let share = values.len().div_ceil(threads.max(1)).max(SHARE_MIN).next_multiple_of(self.unit());
         let mut parts = values.chunks_mut(share).zip((0..).step_by(share));
         let Some((own, _)) = parts.next() else { return Ok(()) };
         thread::scope(|scope| {

@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(parts.find(100..101).unwrap(), [4]);
         assert!(parts.find(9..11).is_err() && parts.find(12..14).is_err() && parts.find(102..103).is_err());
         assert!(matches!(
-            Parts::new(&[10..14], &read),
+            Parts::new(std::slice::from_ref(&(10..14)), &read),
             Err(JumpError::ShortRead { start: 10, end: 14, found: 3 })
         ));
     }

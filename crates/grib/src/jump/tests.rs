@@ -155,7 +155,11 @@ fn constant_fields_and_fields_without_any_value_decode_as_by_eccodes() {
             let keys = [(c"decimalScaleFactor", decimal)];
             let message = encoded(eccodes, sample, packing, &keys, &[273.25; 500]);
             let info = checked(eccodes, &message);
-            assert_eq!(extracted(&info, &message, &[3..400]).1, 0, "a constant is read from the index");
+            assert_eq!(
+                extracted(&info, &message, std::slice::from_ref(&(3..400))).1,
+                0,
+                "a constant is read from the index"
+            );
         }
         let keys = [(c"bitmapPresent", 1)];
         checked(eccodes, &encoded(eccodes, sample, packing, &keys, &with_missing(vec![1.5; 500], 7)));
@@ -213,8 +217,8 @@ fn one_point_of_a_large_message_costs_a_small_read() {
     let Some(eccodes) = eccodes() else { return };
     for (packing, most) in [("grid_simple", 3), ("grid_ccsds", 10_000)] {
         let message = encoded(eccodes, GRIB_2, packing, &[(c"bitsPerValue", 16)], &field(500_000));
-        let info = JumpInfo::of(&message).unwrap();
-        let (values, read) = extracted(&info, &message, &[314_159..314_160]);
+        let info = checked(eccodes, &message);
+        let (values, read) = extracted(&info, &message, std::slice::from_ref(&(314_159..314_160)));
         assert!(read <= most, "{packing}: {read} bytes");
         assert!(same(&values, &eccodes.values(&message).unwrap()[314_159..314_160]));
     }
@@ -242,7 +246,7 @@ fn points_that_the_grid_does_not_have_are_refused() {
     let info = JumpInfo::of(&message).unwrap();
     let error = info.extraction(&[0..1, 499..501]).unwrap_err();
     assert_eq!(error.to_string(), "points 499 to 501 (exclusive) of a grid of 500 points");
-    let error = info.extract(&[0..1], |_| Ok::<_, JumpError>([0])).unwrap_err();
+    let error = info.extract(std::slice::from_ref(&(0..1)), |_| Ok::<_, JumpError>([0])).unwrap_err();
     assert!(matches!(error, JumpError::ShortRead { found: 1, .. }), "{error}");
     assert!(info.decode(&message[..200], 1).is_err());
     assert!(info.decode_into(&message, 1, &mut [0.0; 499]).is_err());
@@ -339,7 +343,7 @@ fn broken_messages_are_refused_or_decoded_without_a_panic() {
         if let Ok(info) = JumpInfo::of(&message) && info.points() < 1 << 20 {
             let _ = info.decode(&message, 2);
             let points = info.points();
-            let _ = info.extract(&[0..points.min(3)], |bytes| {
+            let _ = info.extract(std::slice::from_ref(&(0..points.min(3))), |bytes| {
                 Ok::<_, JumpError>(&message[bytes.start as usize..bytes.end as usize])
             });
         }

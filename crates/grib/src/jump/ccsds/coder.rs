@@ -66,7 +66,7 @@ impl Coder {
                     done += run;
                     continue;
                 }
-                Choice::Pairs if pairs_fit(&block[skip..]) => self.pairs(stream, block, skip),
+                Choice::Pairs if pairs_fit(stream, block, skip) => self.pairs(stream, block, skip),
                 Choice::Split(low) if split_fits(stream, &block[skip..], low) => {
                     self.split(stream, block, skip, low)
                 }
@@ -112,16 +112,23 @@ impl Coder {
     }
 }
 
-/// Pairs are numbered up to a sum of 12.
-fn pairs_fit(numbers: &[u32]) -> bool {
-    numbers.iter().all(|number| *number <= 6)
+/// Pairs are numbered up to a sum of 12. No option may take more bits than a plain block does: libaec relies on that.
+fn pairs_fit(stream: Ccsds, block: &[u32], skip: usize) -> bool {
+    let mut block = block.to_vec();
+    block[..skip].fill(0);
+    let code = |pair: &[u32]| (pair[0] + pair[1]) * (pair[0] + pair[1] + 1) / 2 + pair[1] + 1;
+    block.iter().all(|number| *number <= 6) && block.chunks(2).map(code).sum::<u32>() <= plain_bits(stream)
 }
 
 fn split_fits(stream: Ccsds, numbers: &[u32], low: u32) -> bool {
-    // The last identifier is the plain block's. A limit on unary numbers keeps tests small.
-    low + 1 < (1 << stream.id_bits()) - 1
-        && low < stream.bits.into()
-        && numbers.iter().all(|number| number >> low < 300)
+    // The last identifier is the plain block's.
+    let known = low + 1 < (1 << stream.id_bits()) - 1 && low < stream.bits.into();
+    let bits = |number: &u32| u64::from(number.checked_shr(low).unwrap_or(0)) + 1 + u64::from(low);
+    known && numbers.iter().map(bits).sum::<u64>() <= plain_bits(stream).into()
+}
+
+fn plain_bits(stream: Ccsds) -> u32 {
+    u32::from(stream.block) * u32::from(stream.bits)
 }
 
 /// The differences of the standard: the first value stays.
