@@ -2,7 +2,7 @@
 //!
 //! What must stay true: behind the end of the stream there are only zeros, and [`Bits::is_whole`] tells who read them.
 
-use super::{JumpError, cut};
+use super::{JumpError, broken, cut};
 
 /// A stream, and a place in it.
 #[derive(Debug, Clone, Copy)]
@@ -13,9 +13,9 @@ pub(super) struct Bits<'s> {
 
 /// Bits of a stream, the next first, and how many of them are the stream's. The others are zero.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Window {
-    pub(super) bits: u64,
-    pub(super) valid: u32,
+struct Window {
+    bits: u64,
+    valid: u32,
 }
 
 impl<'s> Bits<'s> {
@@ -38,13 +38,12 @@ impl<'s> Bits<'s> {
         if self.at <= self.bytes.len() as u64 * 8 { Ok(()) } else { Err(cut()) }
     }
 
-    /// The next bits: 57 to 64 of them.
+    /// The bits from `at` on: 57 to 64 of them.
     #[inline]
     #[expect(clippy::big_endian_bytes, reason = "the standard's order of bits")]
-    pub(super) fn window(&self) -> Window {
-        let past = (self.at % 8) as u32;
-        let rest =
-            usize::try_from(self.at / 8).ok().and_then(|byte| self.bytes.get(byte..)).unwrap_or_default();
+    fn window(&self, at: u64) -> Window {
+        let past = (at % 8) as u32;
+        let rest = usize::try_from(at / 8).ok().and_then(|byte| self.bytes.get(byte..)).unwrap_or_default();
         let word = rest.first_chunk().map_or_else(|| last_word(rest), |chunk| u64::from_be_bytes(*chunk));
         Window { bits: word << past, valid: 64 - past }
     }
@@ -52,9 +51,19 @@ impl<'s> Bits<'s> {
     /// A number of `count` bits, 1 to 32.
     #[inline]
     pub(super) fn take(&mut self, count: u32) -> u32 {
-        let bits = self.window().bits >> (64 - count);
+        let bits = self.window(self.at).bits >> (64 - count);
         self.at += u64::from(count);
         bits as u32
+    }
+
+    /// Puts a number of `count` bits, 1 to 31, below each value.
+    pub(super) fn append(&mut self, count: u32, values: &mut [u32]) {
+        let mut at = self.at;
+        for value in values {
+            *value = *value << count | (self.window(at).bits >> (64 - count)) as u32;
+            at += u64::from(count);
+        }
+        self.at = at;
     }
 
     /// A number in unary: as many zeros as it is great, then a one.
@@ -65,30 +74,34 @@ impl<'s> Bits<'s> {
     }
 
     /// Numbers in unary of at most `max`.
-    #[inline]
     pub(super) fn unaries(&mut self, max: u32, values: &mut [u32]) -> Result<(), JumpError> {
         let end = self.bytes.len() as u64 * 8;
-        let mut window = self.window();
+        let mut at = self.at;
+        let Window { bits, mut valid } = self.window(at);
+        // The lowest bit is the next, because it takes less to clear the lowest one of a word than the highest.
+        let mut ones = bits.reverse_bits();
+        let mut past = 0;
         for value in values {
-            let mut zeros = 0_u64;
-            while window.bits == 0 {
-                zeros += u64::from(window.valid);
-                self.at += u64::from(window.valid);
-                if self.at >= end {
+            let mut zeros = 0;
+            while ones == 0 {
+                zeros += u64::from(valid - past);
+                at += u64::from(valid);
+                if at >= end {
                     return Err(cut());
                 }
-                window = self.window();
+                let window = self.window(at);
+                (ones, valid, past) = (window.bits.reverse_bits(), window.valid, 0);
             }
-            let ahead = window.bits.leading_zeros();
-            zeros += u64::from(ahead);
-            window.bits = window.bits << ahead << 1;
-            window.valid -= ahead + 1;
-            self.at += u64::from(ahead) + 1;
+            let place = ones.trailing_zeros();
+            zeros += u64::from(place - past);
+            past = place + 1;
+            ones &= ones - 1;
             if zeros > u64::from(max) {
-                return Err(super::broken("a value has more bits than it says"));
+                return Err(broken("a value has more bits than it says"));
             }
             *value = zeros as u32;
         }
+        self.at = at + u64::from(past);
         Ok(())
     }
 
@@ -97,14 +110,15 @@ impl<'s> Bits<'s> {
         let end = self.bytes.len() as u64 * 8;
         let mut left = count;
         while left > 0 {
-            let window = self.window();
-            let ones = window.bits.count_ones();
-            if ones >= left {
-                self.at += u64::from(place_of_one(window.bits, left)) + 1;
+            let Window { bits, valid } = self.window(self.at);
+            let ones = ones_by_byte(bits);
+            let all = (ones >> 56) as u32;
+            if all >= left {
+                self.at += u64::from(place_of_one(bits, ones, left)) + 1;
                 return Ok(());
             }
-            left -= ones;
-            self.at += u64::from(window.valid);
+            left -= all;
+            self.at += u64::from(valid);
             if self.at >= end {
                 return Err(cut());
             }
@@ -120,17 +134,30 @@ fn last_word(bytes: &[u8]) -> u64 {
     filled.fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
-/// Where the one of number `number`, from 1, stands in a word that has it, counted from the most significant bit.
-fn place_of_one(word: u64, number: u32) -> u32 {
-    let (mut place, mut left) = (0, number);
-    for width in [32, 16, 8, 4, 2, 1] {
-        let ones = (word << place >> (64 - width)).count_ones();
-        if ones < left {
-            left -= ones;
-            place += width;
-        }
+/// A one in each byte.
+const EACH: u64 = 0x0101_0101_0101_0101;
+
+/// How many ones a word has up to each of its bytes. The most significant byte of the word is the first, and has the lowest byte
+/// of the result; the highest byte of the result has the sum.
+fn ones_by_byte(word: u64) -> u64 {
+    let pairs = word - (word >> 1 & (0x55 * EACH));
+    let nibbles = (pairs & (0x33 * EACH)) + (pairs >> 2 & (0x33 * EACH));
+    let bytes = (nibbles + (nibbles >> 4)) & (0x0f * EACH);
+    bytes.swap_bytes().wrapping_mul(EACH)
+}
+
+/// Where the one of number `number`, from 1, stands in a word that has it, counted from the most significant bit. `ones` is
+/// [`ones_by_byte`] of the word.
+fn place_of_one(word: u64, ones: u64, number: u32) -> u32 {
+    // The upper bit of a byte stays where that byte's count is not below the number; the first such byte has the one.
+    let enough = ((ones | (0x80 * EACH)) - u64::from(number) * EACH) & (0x80 * EACH);
+    let byte_place = enough.trailing_zeros() / 8 * 8;
+    let before = (ones << 8 >> byte_place) as u8;
+    let mut byte = ((word >> (56 - byte_place)) as u8).reverse_bits();
+    for _ in u32::from(before) + 1..number {
+        byte &= byte.wrapping_sub(1);
     }
-    place
+    byte_place + byte.trailing_zeros()
 }
 
 #[cfg(test)]
@@ -178,7 +205,7 @@ mod tests {
         for word in [1_u64, 1 << 63, u64::MAX, 0x0123_4567_89ab_cdef, 0x8000_0000_0000_0001] {
             let ones = (0..64).filter(|place| word << place >> 63 == 1);
             for (number, place) in ones.enumerate() {
-                assert_eq!(place_of_one(word, number as u32 + 1), place, "{word:x}");
+                assert_eq!(place_of_one(word, ones_by_byte(word), number as u32 + 1), place, "{word:x}");
             }
         }
     }

@@ -76,9 +76,7 @@ impl Ccsds {
         }
         bits.unaries(self.max() >> low, values)?;
         if low > 0 {
-            for value in values {
-                *value = *value << low | bits.take(low);
-            }
+            bits.append(low, values);
         }
         Ok(())
     }
