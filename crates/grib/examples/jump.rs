@@ -53,7 +53,6 @@ fn main() -> Outcome<()> {
         measure(eccodes, "ccsds", &eccodes.edit_message(&simple, [("packingType", "grid_ccsds")])?)?;
         let fine = [("setBitsPerValue", "24"), ("packingType", "grid_ccsds")];
         measure(eccodes, "ccsds 24", &eccodes.edit_message(&simple, fine)?)?;
-        measure(eccodes, "with bitmap", &eccodes.edit_message(&simple, [("bitmapPresent", "1")])?)?;
     }
     Ok(())
 }

@@ -68,7 +68,7 @@ impl Coder {
                 }
                 Choice::Pairs if pairs_fit(stream, block, skip) => self.pairs(stream, block, skip),
                 Choice::Split(low) if split_fits(stream, &block[skip..], low) => {
-                    self.split(stream, block, skip, low)
+                    self.split(stream, block, skip, low);
                 }
                 _ => {
                     self.number((1 << stream.id_bits()) - 1, stream.id_bits());
