@@ -80,7 +80,7 @@ impl Tree {
             let destroyed = places.iter().filter_map(Place::destroy);
             let updates = new.into_iter().chain(places.iter().map(Place::update)).chain(destroyed);
             let updates = updates.chain(removals).collect();
-            return self.commit_together(Transaction { preconditions: conditions, updates });
+            return self.commit_together(&Transaction { preconditions: conditions, updates });
         }
         self.container.update(&new)?;
         places.iter().try_for_each(|place| {
@@ -112,12 +112,12 @@ impl Tree {
     }
 
     /// Commits one transaction of any size.
-    fn commit_together(&self, transaction: Transaction<'_>) -> Result<()> {
+    fn commit_together(&self, transaction: &Transaction<'_>) -> Result<()> {
         if transaction.updates.is_empty() {
             return Ok(());
         }
         if transaction.updates.len() <= STAGED {
-            return self.container.commit(&transaction).map(drop);
+            return self.container.commit(transaction).map(drop);
         }
         let mut staging = self.container.staged_transactions()?.stage()?;
         for updates in transaction.updates.chunks(STAGED) {

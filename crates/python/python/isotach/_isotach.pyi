@@ -27,6 +27,7 @@ __all__ = [
     "Request",
     "Retrieval",
     "Transaction",
+    "Tree",
     "adopt",
     "after_fork",
     "before_fork",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum, nonmember
+from enum import Enum, EnumType
 from typing import Any
 
 
@@ -27,12 +27,20 @@ class _FixedSizeChunk:
         return self.chunkShape
 
 
-class Chunking(Enum):
+class _ChunkingType(EnumType):
+    """Gives the enumeration a class that is no member."""
+
+    @property
+    def FixedSizeChunk(cls) -> type[_FixedSizeChunk]:  # noqa: N802
+        """Chunks of so many positions of an axis."""
+        return _FixedSizeChunk
+
+
+class Chunking(Enum, metaclass=_ChunkingType):
     """How an axis is divided into chunks."""
 
     WHOLE_AXIS = 1
     SINGLE_VALUE = 2
-    FixedSizeChunk = nonmember(_FixedSizeChunk)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,19 +50,25 @@ class _Grib:
     fdb_config: Any = None
 
 
-class ExtractorType(Enum):
-    """How fields are decoded."""
+class _ExtractorTypes(EnumType):
+    """Gives the enumeration what is no member."""
 
-    GRIB = 0
-    Grib = nonmember(_Grib)
+    @property
+    def Grib(cls) -> type[_Grib]:  # noqa: N802
+        """Fields are decoded whole."""
+        return _Grib
 
-    @nonmember
-    @staticmethod
-    def GribJump(**_: Any) -> Any:  # noqa: N802
+    def GribJump(cls, **_: Any) -> Any:  # noqa: N802
         """Parts of fields, which this module does not have."""
         raise NotImplementedError(
             "ExtractorType.GribJump: expected ExtractorType.GRIB, which decodes whole fields"
         )
+
+
+class ExtractorType(Enum, metaclass=_ExtractorTypes):
+    """How fields are decoded."""
+
+    GRIB = 0
 
 
 class AxisDefinition:

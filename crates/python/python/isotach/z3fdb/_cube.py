@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from itertools import product
 from math import ceil
 from typing import Any
@@ -26,6 +25,7 @@ from isotach.zarr._decode import Grid, described, naming, values_of
 _DTYPE = np.dtype("<f4")
 _NAMED = 10
 """How many missing fields an error names."""
+_THREADS: dict[int, ThreadPoolExecutor] = {}
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class Cube:
         def read_one(key: Key, target: NDArray[Any]) -> bool:
             return self._read_field(store, key, target)
 
-        run = map if len(keys) == 1 else _threads(os.getpid()).map
+        run = map if len(keys) == 1 else _threads().map
         found = [*run(read_one, keys, targets)]
         if self.fill is None and not all(found):
             raise _missing([key for key, is_there in zip(keys, found, strict=True) if not is_there])
@@ -168,10 +168,11 @@ class Cube:
         return key
 
 
-@cache
-def _threads(process: int) -> ThreadPoolExecutor:
-    """The threads of a process that read the fields of a chunk."""
-    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix=f"isotach-{process}")
+def _threads() -> ThreadPoolExecutor:
+    """The threads of this process that read the fields of a chunk: a forked child has none of its parent's."""
+    known = _THREADS.get(os.getpid())
+    # An executor without work has no threads, so it does not matter if two are made.
+    return known or _THREADS.setdefault(os.getpid(), ThreadPoolExecutor(os.cpu_count()))
 
 
 def _missing(keys: Sequence[Key]) -> MissingFieldsError:

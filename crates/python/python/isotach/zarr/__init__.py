@@ -5,10 +5,10 @@ They need the package zarr, which ``pip install isotach[zarr]`` also installs.
 
 from __future__ import annotations
 
-try:
-    import zarr as _zarr  # noqa: F401
-except ImportError as error:
-    raise ImportError("isotach.zarr needs the package zarr: pip install isotach[zarr]") from error
+from importlib.util import find_spec as _find_spec
+
+if _find_spec("zarr") is None:
+    raise ImportError("isotach.zarr needs the package zarr: pip install isotach[zarr]")
 
 from isotach.zarr._container import ContainerStore
 from isotach.zarr._fields import FieldsStore

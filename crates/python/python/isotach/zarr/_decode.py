@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from isotach._exceptions import CorruptError, IsotachError, MessageError
 
+_ALONE = threading.RLock()
 _MISSING = -1e34
 """What ecCodes puts in place of a missing point. No field has such a value, and it fits in 32 bits."""
 
@@ -45,23 +47,22 @@ class Parameter:
     units: str
 
 
-@cache
 def _eccodes() -> Any:
     """The package eccodes."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            import eccodes  # type: ignore[import-untyped, unused-ignore]
+        if "eccodes" not in sys.modules:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                importlib.import_module("eccodes")
+        return importlib.import_module("eccodes")
     except (ImportError, RuntimeError) as error:
         raise ImportError("decoding fields needs ecCodes: pip install isotach[zarr]") from error
-    return eccodes
 
 
-@cache
 def _turn() -> AbstractContextManager[Any]:
     """What a thread enters around a use of ecCodes: nothing, or a lock where it was built without threads."""
     features = _eccodes().codes_get_features(_eccodes().CODES_FEATURES_ENABLED)
-    return nullcontext() if "THREADS" in features else threading.RLock()
+    return nullcontext() if "ECCODES_THREADS" in features else _ALONE
 
 
 @contextmanager
