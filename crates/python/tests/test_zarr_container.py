@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
 import pickle
 import threading
 from pathlib import Path
@@ -299,6 +300,25 @@ def test_a_child_process_uses_the_store(store: ContainerStore, method: str) -> N
     assert results.get(timeout=20) == LARGE
     child.join()
     assert got(store, "from/child") == LARGE
+
+
+def _die_in_transaction(store: ContainerStore) -> None:
+    with store.transaction():
+        put(store, "key", b"new")
+        put(store, "large", LARGE)
+        os._exit(7)
+
+
+def test_a_process_that_dies_in_a_transaction_leaves_nothing_to_see(store: ContainerStore) -> None:
+    put(store, "key", b"old")
+    child = multiprocessing.get_context("spawn").Process(target=_die_in_transaction, args=(store,))
+    child.start()
+    child.join()
+    assert child.exitcode == 7
+    assert listed(store) == ["key"] and got(store, "key") == b"old"
+    with store.transaction():
+        put(store, "large", LARGE)
+    assert got(other(store), "large") == LARGE
 
 
 def test_an_unpickled_store_is_the_same_store(store: ContainerStore) -> None:
