@@ -1,7 +1,10 @@
 //! Bytes to and from Python without a copy, by the buffer protocol.
 
-use std::slice;
+#![expect(unsafe_code, reason = "the edge to Python: memory that one side lends to the other")]
 
+use std::{ffi::c_int, slice};
+
+use isotach_object::SharedBytes;
 use pyo3::{
     buffer::PyUntypedBuffer,
     exceptions::{PyBufferError, PyTypeError},
@@ -9,6 +12,8 @@ use pyo3::{
     prelude::*,
     types::PyBytes,
 };
+
+use crate::process::OfProcess;
 
 /// Bytes of the caller's: `bytes`, or any object whose memory is contiguous.
 pub(crate) enum Input<'py> {
@@ -52,8 +57,6 @@ fn not_bytes(data: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
         Err(error) => error,
     }
 }
-
-#[expect(unsafe_code, reason = "the edge to Python: memory that another object lends")]
 fn buffer_bytes(buffer: &PyUntypedBuffer) -> &[u8] {
     let (start, length) = (buffer.buf_ptr().cast::<u8>(), buffer.len_bytes());
     if start.is_null() || length == 0 {
@@ -87,8 +90,6 @@ impl Output {
         }
         Ok(Self(buffer))
     }
-
-    #[expect(unsafe_code, reason = "the edge to Python: memory that another object lends")]
     pub(crate) fn as_slice_mut(&mut self) -> &mut [u8] {
         let (start, length) = (self.0.buf_ptr().cast::<u8>(), self.0.len_bytes());
         if start.is_null() || length == 0 {
@@ -105,12 +106,11 @@ impl Output {
 ///
 /// # Safety
 /// `view` is the one that the interpreter passes to `__getbuffer__` of `owner`. `bytes` stay where they are as long as `owner` lives.
-#[expect(unsafe_code, reason = "the edge to Python: filling a buffer view")]
 pub(crate) unsafe fn lend<T>(
     owner: &Bound<'_, T>,
     bytes: &[u8],
     view: *mut ffi::Py_buffer,
-    flags: std::ffi::c_int,
+    flags: c_int,
 ) -> PyResult<()> {
     let length = isize::try_from(bytes.len()).map_err(|_| PyBufferError::new_err("too many bytes"))?;
     let start = bytes.as_ptr().cast_mut().cast();
@@ -119,5 +119,24 @@ pub(crate) unsafe fn lend<T>(
     match unsafe { ffi::PyBuffer_FillInfo(view, owner.as_ptr(), start, length, 1, flags) } {
         0 => Ok(()),
         _ => Err(PyErr::fetch(owner.py())),
+    }
+}
+
+/// The owner of lent bytes, behind a `memoryview`.
+#[pyclass(frozen, module = "isotach._isotach")]
+pub(crate) struct Shared(OfProcess<SharedBytes>);
+
+impl From<SharedBytes> for Shared {
+    fn from(bytes: SharedBytes) -> Self {
+        Self(OfProcess::new(bytes))
+    }
+}
+
+#[pymethods]
+impl Shared {
+    unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+        let bytes = slf.get().0.anywhere().map_or(&[][..], |bytes| bytes.as_ref());
+        // SAFETY: the interpreter passes the view. Shared bytes stay where they are until they are dropped.
+        unsafe { lend(&slf, bytes, view, flags) }
     }
 }

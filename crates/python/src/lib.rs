@@ -11,6 +11,7 @@
 mod admin;
 mod archive;
 mod buffer;
+mod calls;
 mod convert;
 mod error;
 mod field;
@@ -22,7 +23,6 @@ mod process;
 mod reports;
 mod request;
 mod retrieval;
-mod shared;
 mod transaction;
 mod tree;
 mod verify;
@@ -35,9 +35,10 @@ mod _isotach {
     #[pymodule_export]
     use crate::{
         admin::{adopt, control, purge, remove_snapshot, snapshot, snapshots, stats, status, wipe},
+        calls::{set_environment, version},
         error::codes,
         field::Field,
-        handle::{Handle, set_environment, version},
+        handle::Handle,
         inspection::{Inspected, Inspection},
         listing::{Listed, Listing},
         location::Location,

@@ -15,7 +15,7 @@ mod scan;
 use std::cell::Cell;
 
 use isotach_engine_kit::aligned::AlignedBuffer;
-use isotach_mars::{Key, Request};
+use isotach_mars::{Key, Request, SplitKey};
 use isotach_object::SharedBytes;
 
 use crate::{
@@ -96,17 +96,18 @@ impl FieldStore {
     /// # Errors
     /// As [`FieldStore::retrieve_one`].
     pub fn locate(&self, key: &Key) -> Result<Option<Inspected>> {
-        let found = self.find(key)?;
-        Ok(found.map(|found| match self.inner.schema.split(&found.key) {
-            Ok(split) => Inspected { key: split.whole(), ..found },
-            Err(_) => found,
-        }))
+        self.find_as(key, SplitKey::whole)
     }
 
     /// As `locate`, with the caller's key.
     fn find(&self, key: &Key) -> Result<Option<Inspected>> {
-        if let Some(location) = self.inner.locate_directly(key)? {
-            return Ok(Some(Inspected { key: key.clone(), location }));
+        self.find_as(key, |_| key.clone())
+    }
+
+    /// The location of one field, with the key that `named` makes.
+    fn find_as(&self, key: &Key, named: impl FnOnce(&SplitKey) -> Key) -> Result<Option<Inspected>> {
+        if let Some(found) = self.inner.locate_directly(key, named)? {
+            return Ok(Some(found));
         }
         // The key may name a field of another rule, with an optional key's default, or with a range of steps.
         self.inspect(&Request::from(key))?.next().transpose()
@@ -144,13 +145,16 @@ impl FieldStore {
 }
 
 impl Inner {
-    /// The location of the field that would be archived under this key, by one lookup in one index.
-    fn locate_directly(&self, key: &Key) -> Result<Option<Location>> {
+    /// The field that would be archived under this key, by one lookup in one index, with the key that `named` makes.
+    fn locate_directly(&self, key: &Key, named: impl FnOnce(&SplitKey) -> Key) -> Result<Option<Inspected>> {
         // A thread that ends has none any more.
         let mut texts = TEXTS.try_with(Cell::take).unwrap_or_default();
-        let location = self.locate_split(key, &mut texts);
+        let found = self.locate_split(key, &mut texts).map(|location| {
+            let location = location?;
+            Some(Inspected { key: named(texts.key()), location })
+        });
         let _ = TEXTS.try_with(|kept| kept.set(texts));
-        location
+        found
     }
 
     fn locate_split(&self, key: &Key, texts: &mut SplitTexts) -> Result<Option<Location>> {
