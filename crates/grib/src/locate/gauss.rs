@@ -8,9 +8,9 @@ pub(super) fn latitudes(half: u32) -> Vec<f64> {
 
 /// The zero of the polynomial of this degree that is number `number` from the greatest, by Newton's method.
 fn root(degree: u32, number: u32) -> f64 {
-    // Enough for any degree: each step doubles the digits, and the first guess has about four.
+    // Each step doubles the digits that are right. The first guess has about four, so that a step below `EXACT` is the last.
     const STEPS: usize = 8;
-    const EXACT: f64 = 1e-16;
+    const EXACT: f64 = 1e-14;
     let guess = std::f64::consts::PI * (f64::from(number) + 0.75) / (f64::from(degree) + 0.5);
     let mut x = guess.cos();
     for _ in 0..STEPS {
