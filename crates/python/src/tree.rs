@@ -9,7 +9,12 @@ use isotach_open::pool_uri;
 use isotach_tree::{Part, Tree as NamedValues};
 use pyo3::{prelude::*, sync::MutexExt, types::PyMemoryView};
 
-use crate::{buffer::Input, error::Outcome, handle::engines, process::OfProcess, shared::Shared};
+use crate::{
+    buffer::{Input, Shared},
+    error::Outcome,
+    handle::engines,
+    process::OfProcess,
+};
 
 /// An open tree.
 #[pyclass(frozen, module = "isotach._isotach")]
