@@ -302,12 +302,15 @@ field = next(retrieval)
 listing, transaction = store.list(), store.transaction()
 next(listing)
 transaction.archive(b"x", key + "200")
-def work():
-    while True:
-        for _ in store.retrieve(key + "/".join(map(str, range(100, 110)))):
-            pass
+def work(store):
+    try:
+        while True:
+            for _ in store.retrieve(key + "/".join(map(str, range(100, 110)))):
+                pass
+    except isotach.ClosedError:
+        pass
 for _ in range(2):
-    threading.Thread(target=work, daemon=True).start()
+    threading.Thread(target=work, args=(store,), daemon=True).start()
 cycle = [store, retrieval]
 cycle.append(cycle)
 print("done", flush=True)
