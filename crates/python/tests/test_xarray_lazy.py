@@ -153,9 +153,19 @@ def test_a_closed_store_is_an_error(folder: Path) -> None:
         ds.t.load()
 
 
-def test_what_was_replaced_meanwhile_is_read_as_it_was_opened(folder: Path) -> None:
+def test_a_field_that_was_replaced_meanwhile_is_read_as_it_is_now(folder: Path) -> None:
     ds = xr.open_dataset(folder, engine="isotach")
     with isotach.open(folder) as store:
         store.archive(small(values=np.zeros(12)))
-    assert float(ds.t[0, 0, 0, 0, 0, 0]) == 1630
-    assert float(xr.open_dataset(folder, engine="isotach").t[0, 0, 0, 0, 0, 0]) == 0
+    assert float(ds.t[0, 0, 0, 0, 0, 0]) == 0
+
+
+def test_a_field_that_was_wiped_meanwhile_is_an_error_that_names_it(folder: Path) -> None:
+    ds = xr.open_dataset(folder, engine="isotach")
+    with isotach.open(folder) as store:
+        store.wipe("class=od,expver=0001,stream=enfo,date=20240101,time=1200,domain=g", doit=True)
+    assert not np.isnan(ds.t.isel(forecast_reference_time=0)).any()
+    with pytest.raises(
+        isotach.MissingFieldsError, match="time=1200.* was removed since the dataset was opened"
+    ):
+        ds.t.load()

@@ -85,11 +85,11 @@ def test_a_snapshot_is_opened_by_its_name(fields: isotach.Store) -> None:
     assert xr.open_dataset("param=t", engine="isotach", store=fields, at="before").sizes["step"] == 2
 
 
-def test_opening_lists_once_and_reads_one_field_of_each_variable(
+def test_opening_reads_one_field_of_each_variable_and_lists_only_what_is_no_hypercube(
     fields: isotach.Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[str] = []
-    for name in ("list", "read", "retrieve", "retrieve_one", "inspect", "axes"):
+    for name in ("list", "read", "retrieve", "retrieve_one", "inspect", "axes", "stats"):
         method = getattr(isotach.Store, name)
         monkeypatch.setattr(
             isotach.Store,
@@ -97,10 +97,38 @@ def test_opening_lists_once_and_reads_one_field_of_each_variable(
             lambda *args, _name=name, _method=method, **kw: (calls.append(_name), _method(*args, **kw))[1],
         )
     ds = xr.open_dataset("class=od", engine="isotach", store=fields)
-    assert sorted(calls) == ["list", "read", "read"]
+    assert sorted(calls) == ["axes", "retrieve_one", "retrieve_one", "stats"]
     calls.clear()
     ds.t.isel(number=0, forecast_reference_time=1, step=0, level=[1, 0], latitude=2).load()
-    assert calls == ["read", "read"]
+    assert calls == ["retrieve_one", "retrieve_one"]
+    fields.archive(small(number=3))
+    fields.flush()
+    calls.clear()
+    xr.open_dataset("class=od", engine="isotach", store=fields, allow_holes=True)
+    assert sorted(calls) == ["axes", "list", "retrieve_one", "retrieve_one", "stats"]
+
+
+def test_a_key_that_only_some_fields_have_does_not_make_others_up(tmp_path: Path) -> None:
+    schema = (
+        "[ class, expver, stream, date, time, domain?g [ type, levtype [ step, number?, levelist?, param ]]]"
+    )
+    key = {
+        "class": "od",
+        "expver": "0001",
+        "stream": "oper",
+        "date": "20240101",
+        "time": "0000",
+        "type": "fc",
+    }
+    key |= {"levtype": "pl", "step": "0"}
+    with isotach.create(tmp_path / "fields", schema) as store:
+        # As many fields as the axes have combinations: two parameters, one level.
+        store.archive(small(), {**key, "param": "130", "levelist": "500"})
+        store.archive(small(paramId=131), {**key, "param": "131"})
+        store.flush()
+        ds = xr.open_dataset(store, engine="isotach").load()
+    assert float(ds.t[0, 0]) == 1630
+    assert float(ds.u[0, 0]) == 1631
 
 
 def test_missing_fields_are_named_unless_holes_are_allowed(tmp_path: Path) -> None:

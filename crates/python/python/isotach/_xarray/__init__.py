@@ -1,6 +1,6 @@
 """The parts of :mod:`isotach.xarray`.
 
-Opening goes from ``source`` (one listing) over ``axes`` and ``cube`` (where each field lies along the dimensions) and ``header``
-and ``grid`` (what one field of each variable says of itself) to ``dataset``, whose variables are the lazy arrays of ``array``.
-``writing`` is the way back. All knowledge of ecCodes is in ``message``.
+``source`` is the store and the request. ``whole`` tells a hypercube from the axes of the store; where that is not enough, ``cube`` sorts a
+listing into one. ``header`` and ``grid`` are what one field of each variable says of itself, and ``dataset`` makes variables of it all,
+whose values are the lazy arrays of ``array``. ``writing`` is the way back. All knowledge of ecCodes is in ``message``.
 """

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
-from isotach._exceptions import IsotachError, MessageError
-from isotach._isotach import Location
-from isotach._xarray.cube import Cell, Cells
+from isotach._exceptions import CorruptError, MessageError
+from isotach._reports import Key
+from isotach._xarray.cube import Group
 from isotach._xarray.decode import decode
 from isotach._xarray.grid import Coordinate, Grid, points_of
 from isotach._xarray.message import Number, Values, opened
@@ -50,42 +52,41 @@ class FieldArray(_Lazy):
     """The fields of a variable over its dimensions, the points of the grid last."""
 
     source: Source
-    names: tuple[str, ...]
-    """The keys of the labels of each cell."""
-    common: dict[str, str]
-    """The keys that all fields share."""
-    cells: Cells
+    group: Group
     grid: Grid
     dtype: np.dtype[Number]
 
     @property
     def shape(self) -> tuple[int, ...]:  # type: ignore[override]
         """The sizes of the dimensions."""
-        return (*self.cells.shape, *self.grid.shape)
+        return (*(len(extent.values) for extent in self.group.extents), *self.grid.shape)
 
     def _values(self, key: tuple[Index, ...]) -> Values:
-        outer, inner = key[: self.cells.ndim], key[self.cells.ndim :]
-        cells = _taken(self.cells, outer)
-        out = np.empty(cells.shape + _shape_of(self.grid.shape, inner), self.dtype)
-        places = list(np.ndindex(cells.shape))
+        dims = len(self.group.extents)
+        inner = key[dims:]
+        outer = [np.arange(size)[index] for size, index in zip(self.shape[:dims], key[:dims], strict=True)]
+        places = list(product(*(np.atleast_1d(one).tolist() for one in outer)))
+        out = np.empty((len(places), *_shape_of(self.grid.shape, inner)), self.dtype)
 
-        def fill(place: tuple[int, ...]) -> None:
-            cell = cells[place]
-            out[place] = np.nan if cell is None else _taken(self._field(cell), inner)
+        def fill(number: int) -> None:
+            field = self.group.key_at(places[number])
+            out[number] = np.nan if field is None else _taken(self._field(field), inner)
 
-        _each(fill, places)
-        return out
+        _each(fill, len(places))
+        return out.reshape(tuple(size for one in outer for size in one.shape) + out.shape[1:])
 
-    def _field(self, cell: Cell) -> Values:
+    def _field(self, key: Key) -> Values:
         """The values of one field over the grid."""
+        location = None
         try:
-            field = self.source.store.read(cell.location)
+            field = self.source.read(key)
+            location = field.location
             values = decode(field, self.grid.hash, self.dtype)
-            if values.size != np.prod(self.grid.shape):
-                raise MessageError(f"{values.size} values: expected {np.prod(self.grid.shape)}")
+            if values.size != math.prod(self.grid.shape):
+                raise MessageError(f"{values.size} values: expected {math.prod(self.grid.shape)}")
             return self.grid.arranged(values)
-        except IsotachError as error:
-            raise named(error, {**self.common, **cell.key(self.names)}, cell.location) from error
+        except (CorruptError, MessageError) as error:
+            raise named(error, key, location) from error
 
 
 @dataclass(eq=False)
@@ -93,8 +94,8 @@ class PointArray(_Lazy):
     """The latitude or longitude of every point of a grid, computed when it is asked for."""
 
     source: Source
-    location: Location
-    """A field on the grid."""
+    key: Key
+    """That of a field on the grid."""
     name: Coordinate
     grid: Grid
 
@@ -106,7 +107,7 @@ class PointArray(_Lazy):
         return self.grid.shape
 
     def _values(self, key: tuple[Index, ...]) -> Any:
-        with opened(self.source.store.read(self.location)) as message:
+        with opened(self.source.read(self.key)) as message:
             return _taken(self.grid.arranged(points_of(message, self.name)), key)
 
 
@@ -121,15 +122,15 @@ def _shape_of(shape: tuple[int, ...], key: Sequence[Index]) -> tuple[int, ...]:
     return tuple(_taken(np.broadcast_to(np.int8(0), shape), key).shape)
 
 
-def _each(fill: Any, places: Sequence[tuple[int, ...]]) -> None:
-    """Calls a function for each place, from several threads if there are several places. Raises the first error."""
-    threads = min(len(places), _processors())
+def _each(fill: Callable[[int], None], count: int) -> None:
+    """Calls a function for each number, from several threads if there are several. Raises the first error."""
+    threads = min(count, processors())
     if threads <= 1:
-        for place in places:
-            fill(place)
+        for number in range(count):
+            fill(number)
         return
     with ThreadPoolExecutor(threads, "isotach-decode") as pool:
-        tasks = [pool.submit(fill, place) for place in places]
+        tasks = [pool.submit(fill, number) for number in range(count)]
         try:
             for task in tasks:
                 task.result()
@@ -138,5 +139,6 @@ def _each(fill: Any, places: Sequence[tuple[int, ...]]) -> None:
             raise
 
 
-def _processors() -> int:
+def processors() -> int:
+    """How many processors this process may use."""
     return len(os.sched_getaffinity(0))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from isotach._exceptions import InvalidInputError, MissingFieldsError
-from isotach._isotach import Location
 from isotach._reports import Key, Missing
 from isotach._xarray.axes import CFGRIB_LEVEL, PREDEFINED, Axis, Raw, axis_of
 from isotach._xarray.options import Options
@@ -21,21 +20,8 @@ _MISSING_KEYS_MAX = 1000
 _MISSING_NAMED = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A field of a variable: the text of the keys of its axes, and where it is."""
-
-    labels: tuple[str | None, ...]
-    location: Location
-
-    def key(self, names: Sequence[str]) -> Key:
-        """The labels with the names of their keys."""
-        pairs = zip(names, self.labels, strict=True)
-        return {name: value for name, value in pairs if value is not None}
-
-
 Cells = np.ndarray[Any, Any]
-"""An array of :class:`Cell`, or None where there is no field."""
+"""For each place of a hypercube with holes the text of the keys that vary, or None where there is no field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,24 +42,53 @@ class Group:
     common: Key
     """The keys that are the same for all of its fields."""
     extents: tuple[Extent, ...]
-    cells: Cells
-    """A :class:`Cell` for each field, or None, over the extents."""
+    cells: Cells | None
+    """The fields over the extents. None if every place has the one that the extents name."""
+    varying: tuple[str, ...]
+    """The keys of the text in each cell."""
 
     @property
-    def fields(self) -> Iterator[Cell]:
-        """The fields in the order of the extents."""
-        return (cell for cell in self.cells.flat if cell is not None)
+    def keys(self) -> Iterator[Key]:
+        """The keys of the fields in the order of the extents."""
+        shape = tuple(len(extent.values) for extent in self.extents)
+        found = (self.key_at(place) for place in np.ndindex(shape))
+        return (key for key in found if key is not None)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The keys of the labels of a cell."""
-        return tuple(name for extent in self.extents for name in extent.axis.keys)
+    def key_at(self, place: Sequence[int]) -> Key | None:
+        """The key of the field at a place. None for a hole."""
+        if self.cells is None:
+            return {**self.common, **_labels(self.extents, place)}
+        cell = self.cells[tuple(place)]
+        if cell is None:
+            return None
+        pairs = zip(self.varying, cell, strict=True)
+        return {**self.common, **{name: value for name, value in pairs if value is not None}}
+
+    def at(self, squeezed: Collection[int]) -> Group:
+        """The group without some of its extents, of which only the first coordinate is kept."""
+        common = dict(self.common)
+        cells = self.cells
+        if cells is None:
+            for number in squeezed:
+                common.update(_labels([self.extents[number]], [0]))
+        else:
+            index = tuple(0 if number in squeezed else slice(None) for number in range(len(self.extents)))
+            cells = cells[(*index, ...)]
+        kept = tuple(one for number, one in enumerate(self.extents) if number not in squeezed)
+        return Group(self.param, self.levtype, common, kept, cells, self.varying)
 
 
-Record = tuple[Key, Location]
+def _labels(extents: Iterable[Extent], place: Iterable[int]) -> Key:
+    """The keys that the coordinates at a place stand for."""
+    return {
+        name: value
+        for extent, at in zip(extents, place, strict=True)
+        for name, value in zip(extent.axis.keys, extent.raws[at], strict=True)
+        if value is not None
+    }
 
 
-def groups_of(records: Sequence[Record], options: Options, requested: Requested) -> list[Group]:
+def groups_of(records: Sequence[Key], options: Options, requested: Requested) -> list[Group]:
     """The variables of fields.
 
     Raises
@@ -81,17 +96,15 @@ def groups_of(records: Sequence[Record], options: Options, requested: Requested)
     InvalidInputError
         Two fields have the same place.
     """
-    axes = _axes(options)
-    by_variable: dict[tuple[str, str | None], list[Record]] = {}
+    axes = axes_of(options)
+    by_variable: dict[tuple[str, str | None], list[Key]] = {}
     is_one = options.level_dim_mode == "level_and_type"
-    for record in records:
-        key = record[0]
-        by_variable.setdefault((key.get("param", ""), None if is_one else key.get("levtype")), []).append(
-            record
-        )
+    for key in records:
+        variable = key.get("param", ""), None if is_one else key.get("levtype")
+        by_variable.setdefault(variable, []).append(key)
     found = [
         (param, levtype, members, [axis for axis in axes if _has(axis, members)])
-        for (param, levtype), members in sorted(by_variable.items(), key=_in_order)
+        for (param, levtype), members in sorted(by_variable.items(), key=lambda item: in_order(*item[0]))
     ]
     extents = _extents(found, requested)
     groups = [
@@ -101,12 +114,13 @@ def groups_of(records: Sequence[Record], options: Options, requested: Requested)
     return groups
 
 
-def _in_order(item: tuple[tuple[str, str | None], Any]) -> tuple[bool, int, str, str]:
-    (param, levtype), _ = item
+def in_order(param: str, levtype: str | None) -> tuple[bool, int, str, str]:
+    """The order of variables: by the number of the parameter."""
     return not param.isdigit(), int(param) if param.isdigit() else 0, param, levtype or ""
 
 
-def _axes(options: Options) -> list[Axis]:
+def axes_of(options: Options) -> list[Axis]:
+    """The dimensions that the options ask for, in their order."""
     if options.fixed_dims:
         return [axis_of(name, key) for name, key in options.fixed_dims.items()]
     level = "level_and_type" if options.level_dim_mode == "level_and_type" else "level"
@@ -121,9 +135,9 @@ def _axes(options: Options) -> list[Axis]:
     return [axis for axis in (*extra, *core) if axis.name not in options.drop_dims]
 
 
-def _has(axis: Axis, members: Iterable[Record]) -> bool:
+def _has(axis: Axis, members: Iterable[Key]) -> bool:
     """Whether fields have the first key of an axis, which the others refine."""
-    return any(axis.keys[0] in key for key, _ in members)
+    return any(axis.keys[0] in key for key in members)
 
 
 def _scope(axis: Axis, levtype: str | None) -> str | None:
@@ -132,7 +146,7 @@ def _scope(axis: Axis, levtype: str | None) -> str | None:
 
 
 def _extents(
-    found: Sequence[tuple[str, str | None, list[Record], list[Axis]]], requested: Requested
+    found: Sequence[tuple[str, str | None, list[Key], list[Axis]]], requested: Requested
 ) -> dict[tuple[str, str | None], Extent]:
     """The extent of each axis over all variables."""
     raws: dict[tuple[str, str | None], set[Raw]] = {}
@@ -141,14 +155,16 @@ def _extents(
         for axis in axes:
             name = axis.name, _scope(axis, levtype)
             by_name[name] = axis
-            raws.setdefault(name, set()).update(tuple(map(key.get, axis.keys)) for key, _ in members)
+            raws.setdefault(name, set()).update(tuple(map(key.get, axis.keys)) for key in members)
     return {
-        name: _extent(axis, raws[name], requested.get(axis.name, []), descends=name[1] in axis.descends_on)
+        name: extent_of(axis, raws[name], requested.get(axis.name, []), name[1])
         for name, axis in by_name.items()
     }
 
 
-def _extent(axis: Axis, raws: Iterable[Raw], requested: Iterable[Raw], *, descends: bool) -> Extent:
+def extent_of(axis: Axis, raws: Iterable[Raw], requested: Iterable[Raw], levtype: str | None) -> Extent:
+    """The extent of an axis with these texts, and with what the request names."""
+    descends = levtype in axis.descends_on
     by_value: dict[Any, Raw] = {}
     for raw in (*sorted(raws, key=str), *requested):
         by_value.setdefault(axis.value(raw), raw)
@@ -159,40 +175,41 @@ def _extent(axis: Axis, raws: Iterable[Raw], requested: Iterable[Raw], *, descen
     return Extent(axis, tuple(values), tuple(by_value[value] for value in values))
 
 
-def _group(param: str, levtype: str | None, members: Sequence[Record], extents: Sequence[Extent]) -> Group:
-    shape = tuple(len(extent.values) for extent in extents)
-    cells: Cells = np.full(shape, None, dtype=object)
+def _group(param: str, levtype: str | None, members: Sequence[Key], extents: Sequence[Extent]) -> Group:
+    cells: Cells = np.full(tuple(len(extent.values) for extent in extents), None, dtype=object)
+    common = _common(members)
+    varying = tuple(dict.fromkeys(name for key in members for name in key if name not in common))
     order = [{value: place for place, value in enumerate(extent.values)} for extent in extents]
     places: list[dict[Raw, int]] = [{} for _ in extents]
-    for key, location in members:
+    for key in members:
         index = []
-        labels: list[str | None] = []
         for extent, by_value, known in zip(extents, order, places, strict=True):
             raw = tuple(map(key.get, extent.axis.keys))
             place = known.get(raw)
             if place is None:
                 place = known[raw] = by_value[extent.axis.value(raw)]
             index.append(place)
-            labels += raw
+        labels = tuple(map(key.get, varying))
         other = cells[tuple(index)]
         if other is not None:
-            _refuse_double(param, key, other.location, members)
-        cells[tuple(index)] = Cell(tuple(labels), location)
-    return Group(param, levtype, _common(members), tuple(extents), cells)
+            _refuse_double(
+                param, dict(zip(varying, other, strict=True)), dict(zip(varying, labels, strict=True))
+            )
+        cells[tuple(index)] = labels
+    return Group(param, levtype, common, tuple(extents), cells, varying)
 
 
-def _common(members: Sequence[Record]) -> Key:
-    common = dict(members[0][0].items())
-    for key, _ in members:
+def _common(members: Sequence[Key]) -> Key:
+    common = dict(members[0])
+    for key in members:
         if not common.items() <= key.items():
-            common = dict(common.items() & key.items())
-    return {name: value for name, value in members[0][0].items() if name in common}
+            common = {name: value for name, value in common.items() if key.get(name) == value}
+    return common
 
 
-def _refuse_double(param: str, key: Key, location: Location, members: Sequence[Record]) -> None:
-    other = next(other for other, place in members if place == location and other != key)
-    differing = [name for name in {**other, **key} if other.get(name) != key.get(name)]
-    told = ", ".join(f"{name}={other.get(name, '')}/{key.get(name, '')}" for name in differing)
+def _refuse_double(param: str, one: dict[str, str | None], other: dict[str, str | None]) -> None:
+    differing = [name for name in one if one[name] != other[name]]
+    told = ", ".join(f"{name}={one[name] or ''}/{other[name] or ''}" for name in differing)
     raise InvalidInputError(
         f"fields of param={param} have the same place along the dimensions, and differ in {told}: "
         f"name one value in the request, or give extra_dims={differing[0]!r}"
@@ -210,10 +227,12 @@ def check_whole(groups: Iterable[Group]) -> None:
     count = 0
     keys: list[Key] = []
     for group in groups:
+        if group.cells is None:
+            continue
         holes = np.argwhere(group.cells == None)  # noqa: E711
         count += len(holes)
         for index in holes[: _MISSING_KEYS_MAX - len(keys)]:
-            keys.append(_key_at(group, index))
+            keys.append({"param": group.param, **_labels(group.extents, index)})
     if count == 0:
         return
     told = "; ".join(
@@ -224,11 +243,3 @@ def check_whole(groups: Iterable[Group]) -> None:
     error = MissingFieldsError(f"{text}. With allow_holes=True their values are NaN")
     error.missing = Missing(count, keys, text)
     raise error
-
-
-def _key_at(group: Group, index: Iterable[int]) -> Key:
-    key = {"param": group.param}
-    for extent, place in zip(group.extents, index, strict=True):
-        named = zip(extent.axis.keys, extent.raws[place], strict=True)
-        key.update({name: value for name, value in named if value is not None})
-    return key

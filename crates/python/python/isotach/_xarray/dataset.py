@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -11,11 +13,17 @@ import numpy as np
 import xarray
 from xarray.core import indexing
 
-from isotach._exceptions import InvalidInputError, IsotachError, MissingFieldsError
-from isotach._isotach import Location, Request
-from isotach._reports import Missing
+from isotach._exceptions import (
+    CorruptError,
+    InvalidInputError,
+    IsotachError,
+    MessageError,
+    MissingFieldsError,
+)
+from isotach._isotach import Request
+from isotach._reports import Key, Missing
 from isotach._xarray import coordinates
-from isotach._xarray.array import FieldArray, PointArray
+from isotach._xarray.array import FieldArray, PointArray, processors
 from isotach._xarray.cube import Group, check_whole, groups_of
 from isotach._xarray.grid import Coordinate, Grid, grid_of
 from isotach._xarray.header import Header, header_of
@@ -25,6 +33,7 @@ from isotach._xarray.options import Options
 from isotach._xarray.requested import missing_params, requested_of
 from isotach._xarray.source import Source
 from isotach._xarray.template import TEMPLATE, Template
+from isotach._xarray.whole import whole_groups
 
 _CONVENTIONS = "CF-1.8"
 _HEADERS_MAX = 8
@@ -39,14 +48,14 @@ class Member:
     group: Group
     header: Header
     grid: Grid
-    location: Location
+    key: Key
     """The field that both were read of."""
     dims: tuple[str, ...]
     """The names of the dimensions of its extents, some of which are squeezed."""
 
 
 def dataset_of(source: Source, request: Request, options: Options) -> xarray.Dataset:
-    """The dataset of a request. It lists once, and reads one field of each variable.
+    """The dataset of a request. It asks for axes and counts, or lists once, and reads one field of each variable.
 
     Raises
     ------
@@ -55,14 +64,10 @@ def dataset_of(source: Source, request: Request, options: Options) -> xarray.Dat
     InvalidInputError
         The fields do not fit into one dataset.
     """
-    records = [(field.key, field.location) for field in source.store.list(request)]
-    if not records:
-        raise _nothing(source, request)
-    groups = groups_of(records, options, requested_of(request, records))
-    members = [one for one in _members(source, groups, options) if one.name not in options.drop_variables]
+    members = [one for one in _opened(source, request, options) if one.name not in options.drop_variables]
     if not options.allow_holes:
         check_whole(one.group for one in members)
-        _check_params(request, groups, members)
+        _check_params(request, members, options.drop_variables)
     _check_grids(members)
     squeezed = _squeezed(members, options)
     variables = {one.name: _variable(source, one, squeezed, options) for one in members}
@@ -75,6 +80,24 @@ def dataset_of(source: Source, request: Request, options: Options) -> xarray.Dat
     return dataset if options.lazy_load else dataset.load()
 
 
+def _opened(source: Source, request: Request, options: Options) -> list[Member]:
+    """The variables: from the axes of the store, or where these are not enough from a listing."""
+    groups = whole_groups(source.store, request, options)
+    if groups is not None:
+        # A key that only some fields have may make a place where there is none.
+        with suppress(MissingFieldsError):
+            return _members(source, groups, options)
+    keys = [field.key for field in source.store.list(request)]
+    if not keys:
+        raise _nothing(source, request)
+    found: dict[str, set[str]] = {}
+    for key in keys:
+        for name in ("date", "time"):
+            if name in key:
+                found.setdefault(name, set()).add(key[name])
+    return _members(source, groups_of(keys, options, requested_of(request, found)), options)
+
+
 def _nothing(source: Source, request: Request) -> MissingFieldsError:
     why = source.store.explain(request)
     text = f"no fields match the request{f': {why}' if why else ''}"
@@ -85,23 +108,27 @@ def _nothing(source: Source, request: Request) -> MissingFieldsError:
 
 def _members(source: Source, groups: Sequence[Group], options: Options) -> list[Member]:
     coordinates.check_levels(groups, options)
-    read = [(group, *_read(source, group, options)) for group in groups]
+    with ThreadPoolExecutor(min(len(groups), processors()), "isotach-header") as pool:
+        read = list(pool.map(lambda group: (group, *_read(source, group, options)), groups))
     names = _names([(group, header) for group, header, _, _ in read], options)
     return [
-        Member(name, group, header, grid, location, coordinates.dims_of(group, header, options))
-        for name, (group, header, grid, location) in zip(names, read, strict=True)
+        Member(name, group, header, grid, key, coordinates.dims_of(group, header, options))
+        for name, (group, header, grid, key) in zip(names, read, strict=True)
     ]
 
 
-def _read(source: Source, group: Group, options: Options) -> tuple[Header, Grid, Location]:
+def _read(source: Source, group: Group, options: Options) -> tuple[Header, Grid, Key]:
     """The header and the grid of the first field that can be read: a damaged one must not hide the others."""
     first: IsotachError | None = None
-    for cell in islice(group.fields, _HEADERS_MAX):
+    for key in islice(group.keys, _HEADERS_MAX):
+        location = None
         try:
-            with opened(source.store.read(cell.location)) as message:
-                return header_of(message), grid_of(message, is_flat=options.flatten_values), cell.location
-        except IsotachError as error:
-            first = first or named(error, {**group.common, **cell.key(group.names)}, cell.location)
+            field = source.read(key)
+            location = field.location
+            with opened(field) as message:
+                return header_of(message), grid_of(message, is_flat=options.flatten_values), key
+        except (CorruptError, MessageError) as error:
+            first = first or named(error, key, location)
     assert first is not None, "a group has fields"
     raise first
 
@@ -127,10 +154,9 @@ def _name(group: Group, header: Header, options: Options) -> str:
     return chosen or f"p{group.param}"
 
 
-def _check_params(request: Request, groups: Iterable[Group], members: Iterable[Member]) -> None:
-    found = [(group.param, None) for group in groups] + [
-        (str(one.header.attributes.get("GRIB_paramId", "")), one.header.short_name) for one in members
-    ]
+def _check_params(request: Request, members: Iterable[Member], dropped: Collection[str]) -> None:
+    found = [(one.group.param, one.header.short_name) for one in members]
+    found += [(name, None) for name in dropped]
     absent = missing_params(request, found)
     if absent:
         text = f"no field of param={'/'.join(absent)}"
@@ -168,15 +194,14 @@ def _squeezed(members: Iterable[Member], options: Options) -> set[str]:
 
 def _variable(source: Source, one: Member, squeezed: set[str], options: Options) -> xarray.Variable:
     dims = tuple(dim for dim in one.dims if dim not in squeezed)
-    index = tuple(0 if dim in squeezed else slice(None) for dim in one.dims)
     group = one.group
-    cells = group.cells[(*index, ...)]
-    array = FieldArray(source, group.names, group.common, cells, one.grid, options.dtype)
+    kept = group.at([number for number, dim in enumerate(one.dims) if dim in squeezed])
+    array = FieldArray(source, kept, one.grid, options.dtype)
     whole = dict(zip(one.grid.dims, one.grid.shape, strict=True))
     encoding = {
         "preferred_chunks": {**dict.fromkeys(dims, 1), **whole},
         "dtype": options.dtype,
-        TEMPLATE: Template(source, one.location, coordinates.step_texts(group)),
+        TEMPLATE: Template(source, one.key, coordinates.step_texts(group)),
     }
     attributes = _attributes(one, options)
     for dim, extent in zip(one.dims, group.extents, strict=True):
@@ -220,15 +245,15 @@ def _geography(source: Source, members: Sequence[Member]) -> dict[str, xarray.Va
     """The coordinates of the grid: of its dimensions, or of each point, which are computed when they are asked for."""
     if not members or not members[0].grid.has_points:
         return {}
-    grid, location = members[0].grid, members[0].location
+    grid, key = members[0].grid, members[0].key
     names: tuple[Coordinate, Coordinate] = ("latitude", "longitude")
     if grid.axes:
         return {name: xarray.Variable(name, grid.axes[name], _degrees(name)) for name in names}
-    return {name: _points(source, location, name, grid) for name in names}
+    return {name: _points(source, key, name, grid) for name in names}
 
 
-def _points(source: Source, location: Location, name: Coordinate, grid: Grid) -> xarray.Variable:
-    array = indexing.LazilyIndexedArray(PointArray(source, location, name, grid))
+def _points(source: Source, key: Key, name: Coordinate, grid: Grid) -> xarray.Variable:
+    array = indexing.LazilyIndexedArray(PointArray(source, key, name, grid))
     chunks = dict(zip(grid.dims, grid.shape, strict=True))
     return xarray.Variable(grid.dims, array, _degrees(name), {"preferred_chunks": chunks})
 

@@ -7,20 +7,14 @@ from typing import Any
 
 from isotach._xarray.message import Message
 
-_OF_VARIABLE = (
+_NAMES = ("shortName", "name", "units", "cfName", "cfVarName")
+"""Keys that ecCodes looks up in its tables, which takes long."""
+_TEXTS = ("dataType", "typeOfLevel", "stepType", "gridType", "gridDefinitionDescription")
+_NUMBERS = (
     "paramId",
-    "shortName",
-    "name",
-    "units",
-    "cfName",
-    "cfVarName",
-    "dataType",
-    "typeOfLevel",
-    "stepType",
     "stepUnits",
     "totalNumber",
     "numberOfPoints",
-    "gridDefinitionDescription",
     "uvRelativeToGrid",
     "NV",
     "Nx",
@@ -29,7 +23,16 @@ _OF_VARIABLE = (
     "numberOfFrequencies",
 )
 _OF_ORIGIN = ("edition", "centre", "centreDescription", "subCentre")
-_OF_OTHER_NAMES = ("Ni", "Nj", "bitmapPresent", "latLonValues", "latitudes", "longitudes", "values")
+_OF_OTHER_NAMES = (
+    "gridType",
+    "Ni",
+    "Nj",
+    "bitmapPresent",
+    "latLonValues",
+    "latitudes",
+    "longitudes",
+    "values",
+)
 
 
 @dataclass(frozen=True)
@@ -51,19 +54,20 @@ class Header:
 
 def header_of(message: Message) -> Header:
     """The header of a message."""
-    names = [*_OF_VARIABLE, *(name for name in message.names("geography") if name not in _OF_OTHER_NAMES)]
+    texts = {name: message.text(name) for name in (*_NAMES, *_TEXTS)}
+    names = [*_NUMBERS, *(name for name in message.names("geography") if name not in _OF_OTHER_NAMES)]
+    found: dict[str, Any] = {**texts, **{name: message.get(name) for name in dict.fromkeys(names)}}
     return Header(
-        short_name=message.text("shortName"),
-        cf_name=message.text("cfVarName"),
-        standard_name=message.text("cfName"),
-        long_name=message.text("name"),
-        units=message.text("units"),
-        type_of_level=message.text("typeOfLevel"),
-        attributes=_attributes(message, names),
-        origin=_attributes(message, _OF_ORIGIN),
+        short_name=texts["shortName"],
+        cf_name=texts["cfVarName"],
+        standard_name=texts["cfName"],
+        long_name=texts["name"],
+        units=texts["units"],
+        type_of_level=texts["typeOfLevel"],
+        attributes=_attributes(found),
+        origin=_attributes({name: message.get(name) for name in _OF_ORIGIN}),
     )
 
 
-def _attributes(message: Message, names: list[str] | tuple[str, ...]) -> dict[str, Any]:
-    found = {f"GRIB_{name}": message.get(name) for name in dict.fromkeys(names)}
-    return {name: value for name, value in found.items() if value is not None}
+def _attributes(found: dict[str, Any]) -> dict[str, Any]:
+    return {f"GRIB_{name}": value for name, value in found.items() if value is not None}

@@ -8,10 +8,12 @@ from isotach._exceptions import IsotachError
 from isotach._isotach import Location
 
 
-def named(error: IsotachError, key: Mapping[str, str], location: Location) -> IsotachError:
+def named(error: IsotachError, key: Mapping[str, str], location: Location | None) -> IsotachError:
     """The error, with the field and the place in its text and as its attributes."""
     field = ",".join(f"{name}={value}" for name, value in key.items())
-    place = f"{location.uri}, bytes {location.offset} to {location.offset + location.length}"
-    text = type(error)(f"field {field} ({place}): {error}")
-    text.__dict__.update({**vars(error), "field": field, "place": getattr(error, "place", None) or place})
+    place = getattr(error, "place", None)
+    if place is None and location is not None:
+        place = f"{location.uri}, bytes {location.offset} to {location.offset + location.length}"
+    text = type(error)(f"field {field}{f' ({place})' if place else ''}: {error}")
+    text.__dict__.update({**vars(error), "field": field, "place": place})
     return text

@@ -7,20 +7,20 @@ unnoticed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from isotach._exceptions import InvalidInputError
 from isotach._isotach import Request
 from isotach._xarray.axes import Raw, steps
-from isotach._xarray.cube import Record, Requested
+from isotach._xarray.cube import Requested
 
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
-def requested_of(request: Request, records: Sequence[Record]) -> Requested:
-    """For each axis, the values that the request names."""
+def requested_of(request: Request, found: Mapping[str, Iterable[str]]) -> Requested:
+    """For each axis, the values that the request names. Found are the values that fields have."""
     named = {name.lower(): values for name, values in request.to_dict().items()}
     numbers = _texts(named, "number", _number)
     steps = _texts(named, "step", _step)
@@ -28,8 +28,8 @@ def requested_of(request: Request, records: Sequence[Record]) -> Requested:
     dates, times = _texts(named, "date", _date), _texts(named, "time", _time)
     both: list[Raw] = [
         (date, time)
-        for date in dates or _found("date", records)
-        for time in times or _found("time", records)
+        for date in dates or sorted(found.get("date", []))
+        for time in times or sorted(found.get("time", []))
         if dates or times
     ]
     return {
@@ -40,10 +40,6 @@ def requested_of(request: Request, records: Sequence[Record]) -> Requested:
         "time": [(text,) for text in times],
         "forecast_reference_time": both,
     }
-
-
-def _found(name: str, records: Iterable[Record]) -> list[str]:
-    return sorted({key[name] for key, _ in records if name in key})
 
 
 def _texts(named: dict[str, list[str]], name: str, read: Callable[[str], str | None]) -> list[str]:

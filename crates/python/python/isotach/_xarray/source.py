@@ -9,8 +9,9 @@ from typing import Any
 
 from isotach import _open
 from isotach._arguments import RequestLike
-from isotach._exceptions import InvalidInputError
-from isotach._isotach import Request
+from isotach._exceptions import InvalidInputError, MissingFieldsError
+from isotach._isotach import Field, Request
+from isotach._reports import Key, Missing
 from isotach._store import Store, _reopened
 
 _HANDLES_MAX = 8
@@ -38,6 +39,22 @@ class Source:
     def __init__(self, store: Store) -> None:
         """Of an open store."""
         self.store = store
+
+    def read(self, key: Key) -> Field:
+        """The field of a key, as it is now.
+
+        Raises
+        ------
+        MissingFieldsError
+            It was removed since the dataset was opened.
+        """
+        field = self.store.retrieve_one(key)
+        if field is None:
+            text = ",".join(f"{name}={value}" for name, value in key.items())
+            error = MissingFieldsError(f"the field {text} was removed since the dataset was opened")
+            error.missing = Missing(1, [key], str(error))
+            raise error
+        return field
 
     def __reduce__(self) -> tuple[Any, ...]:
         """By what opens the store."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from isotach._isotach import Location
+from isotach._reports import Key
 from isotach._xarray.source import Source
 
 TEMPLATE = "isotach_template"
@@ -16,10 +16,10 @@ class Template:
     """A field of a store, and the ranges of the steps of its variable."""
 
     source: Source
-    location: Location
+    key: Key
     ranges: dict[int, str] = field(default_factory=dict)
     """For each step in nanoseconds that is the end of a range, the range."""
 
     def read(self) -> bytes:
         """The message."""
-        return bytes(self.source.store.read(self.location))
+        return bytes(self.source.read(self.key))

@@ -1,0 +1,70 @@
+"""Hypercubes that are told from the axes of a store, without a look at each field.
+
+If as many fields match as the axes have combinations, every combination is a field. Anything else takes the listing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+from isotach._isotach import Request
+from isotach._store import Store
+from isotach._xarray.axes import Axis
+from isotach._xarray.cube import Extent, Group, Requested, axes_of, extent_of, in_order
+from isotach._xarray.options import Options
+from isotach._xarray.requested import requested_of
+
+Values = Mapping[str, Sequence[str]]
+"""The values of each key."""
+
+
+def whole_groups(store: Store, request: Request, options: Options) -> list[Group] | None:
+    """The variables of a request if each of them is a whole hypercube. None if that is not sure."""
+    if options.level_dim_mode == "level_and_type":
+        return None
+    found = store.axes(request)
+    levtypes: Sequence[str | None] = found.get("levtype") or [None]
+    groups: list[Group] = []
+    for levtype in levtypes:
+        part, values = request, found
+        if len(levtypes) > 1:
+            part = Request(request, levtype=levtype)
+            values = store.axes(part)
+        fields = sum(dataset.fields for dataset in store.stats(part))
+        made = _groups(values, levtype, fields, options, requested_of(request, found))
+        if made is None:
+            return None
+        groups += made
+    shared: dict[str, Extent] = {}
+    for extent in (extent for group in groups for extent in group.extents):
+        name = extent.axis.name
+        if name != "level" and shared.setdefault(name, extent).values != extent.values:
+            return None
+    return sorted(groups, key=lambda group: in_order(group.param, group.levtype))
+
+
+def _groups(
+    found: Values, levtype: str | None, fields: int, options: Options, requested: Requested
+) -> list[Group] | None:
+    axes = [axis for axis in axes_of(options) if axis.keys[0] in found]
+    dims = {name for axis in axes for name in axis.keys}
+    common = {name: values[0] for name, values in found.items() if name not in dims and name != "param"}
+    if fields != math.prod(map(len, found.values())) or any(len(found[name]) > 1 for name in common):
+        return None
+    extents = [_extent(axis, found, levtype, requested) for axis in axes]
+    if None in extents or len(dims) < sum(len(axis.keys) for axis in axes):
+        return None
+    known = tuple(extent for extent in extents if extent is not None)
+    return [
+        Group(param, levtype, {**common, "param": param}, known, None, ()) for param in found.get("param", ())
+    ]
+
+
+def _extent(axis: Axis, found: Values, levtype: str | None, requested: Requested) -> Extent | None:
+    """The extent of an axis. None if two fields would have the same coordinate, or a value that the request names is missing."""
+    texts: list[Sequence[str | None]] = [found.get(name) or [None] for name in axis.keys]
+    raws = list(product(*texts))
+    extent = extent_of(axis, raws, requested.get(axis.name, []), levtype)
+    return extent if len(extent.values) == len(raws) else None
