@@ -89,7 +89,7 @@ def test_opening_reads_one_field_of_each_variable_and_lists_only_what_is_no_hype
     fields: isotach.Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[str] = []
-    for name in ("list", "read", "retrieve", "retrieve_one", "inspect", "axes", "stats"):
+    for name in ("list", "read", "retrieve", "retrieve_one", "inspect", "axes", "stats", "locate"):
         method = getattr(isotach.Store, name)
         monkeypatch.setattr(
             isotach.Store,
@@ -97,15 +97,18 @@ def test_opening_reads_one_field_of_each_variable_and_lists_only_what_is_no_hype
             lambda *args, _name=name, _method=method, **kw: (calls.append(_name), _method(*args, **kw))[1],
         )
     ds = xr.open_dataset("class=od", engine="isotach", store=fields)
-    assert sorted(calls) == ["axes", "retrieve_one", "retrieve_one", "stats"]
+    assert sorted(calls) == ["axes", "locate", "locate", "retrieve_one", "retrieve_one", "stats"]
     calls.clear()
     ds.t.isel(number=0, forecast_reference_time=1, step=0, level=[1, 0], latitude=2).load()
     assert calls == ["retrieve_one", "retrieve_one"]
+    calls.clear()
+    xr.open_dataset("class=od", engine="isotach", store=fields)
+    assert sorted(calls) == ["axes", "locate", "locate", "stats"]
     fields.archive(small(number=3))
     fields.flush()
     calls.clear()
     xr.open_dataset("class=od", engine="isotach", store=fields, allow_holes=True)
-    assert sorted(calls) == ["axes", "list", "retrieve_one", "retrieve_one", "stats"]
+    assert sorted(calls) == ["axes", "list", "locate", "locate", "stats"]
 
 
 def test_a_key_that_only_some_fields_have_does_not_make_others_up(tmp_path: Path) -> None:

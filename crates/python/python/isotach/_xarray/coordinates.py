@@ -68,7 +68,7 @@ def _variable(dim: str, extent: Extent, one: Member, squeezed: set[str], options
     attributes: dict[str, Any] = dict(extent.axis.attributes)
     values = coordinate(extent.values)
     if extent.axis.keys == ("levelist",):
-        attributes = level_attributes(one.group.levtype, one.header.type_of_level)
+        attributes = level_attributes(one.group.levtype, one.head.header.type_of_level)
         if options.style != "isotach":
             attributes = {name: attributes[name] for name in attributes if name in _CF}
     attributes.update(options.coord_attrs.get(dim, {}))

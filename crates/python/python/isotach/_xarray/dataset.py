@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,7 @@ import xarray
 from xarray.core import indexing
 
 from isotach._exceptions import (
-    CorruptError,
     InvalidInputError,
-    IsotachError,
-    MessageError,
     MissingFieldsError,
 )
 from isotach._isotach import Request
@@ -25,10 +21,9 @@ from isotach._reports import Key, Missing
 from isotach._xarray import coordinates
 from isotach._xarray.array import FieldArray, PointArray, processors
 from isotach._xarray.cube import Group, check_whole, groups_of
-from isotach._xarray.grid import Coordinate, Grid, grid_of
-from isotach._xarray.header import Header, header_of
-from isotach._xarray.message import opened
-from isotach._xarray.naming import named
+from isotach._xarray.grid import Coordinate, Grid
+from isotach._xarray.header import Header
+from isotach._xarray.heads import Head, head_of
 from isotach._xarray.options import Options
 from isotach._xarray.requested import missing_params, requested_of
 from isotach._xarray.source import Source
@@ -36,8 +31,6 @@ from isotach._xarray.template import TEMPLATE, Template
 from isotach._xarray.whole import whole_groups
 
 _CONVENTIONS = "CF-1.8"
-_HEADERS_MAX = 8
-"""How many fields of a variable are tried for its header."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +39,7 @@ class Member:
 
     name: str
     group: Group
-    header: Header
-    grid: Grid
-    key: Key
-    """The field that both were read of."""
+    head: Head
     dims: tuple[str, ...]
     """The names of the dimensions of its extents, some of which are squeezed."""
 
@@ -109,28 +99,12 @@ def _nothing(source: Source, request: Request) -> MissingFieldsError:
 def _members(source: Source, groups: Sequence[Group], options: Options) -> list[Member]:
     coordinates.check_levels(groups, options)
     with ThreadPoolExecutor(min(len(groups), processors()), "isotach-header") as pool:
-        read = list(pool.map(lambda group: (group, *_read(source, group, options)), groups))
-    names = _names([(group, header) for group, header, _, _ in read], options)
+        heads = list(pool.map(lambda group: head_of(source, group, is_flat=options.flatten_values), groups))
+    names = _names([(group, head.header) for group, head in zip(groups, heads, strict=True)], options)
     return [
-        Member(name, group, header, grid, key, coordinates.dims_of(group, header, options))
-        for name, (group, header, grid, key) in zip(names, read, strict=True)
+        Member(name, group, head, coordinates.dims_of(group, head.header, options))
+        for name, group, head in zip(names, groups, heads, strict=True)
     ]
-
-
-def _read(source: Source, group: Group, options: Options) -> tuple[Header, Grid, Key]:
-    """The header and the grid of the first field that can be read: a damaged one must not hide the others."""
-    first: IsotachError | None = None
-    for key in islice(group.keys, _HEADERS_MAX):
-        location = None
-        try:
-            field = source.read(key)
-            location = field.location
-            with opened(field) as message:
-                return header_of(message), grid_of(message, is_flat=options.flatten_values), key
-        except (CorruptError, MessageError) as error:
-            first = first or named(error, key, location)
-    assert first is not None, "a group has fields"
-    raise first
 
 
 def _names(found: Sequence[tuple[Group, Header]], options: Options) -> list[str]:
@@ -155,7 +129,7 @@ def _name(group: Group, header: Header, options: Options) -> str:
 
 
 def _check_params(request: Request, members: Iterable[Member], dropped: Collection[str]) -> None:
-    found = [(one.group.param, one.header.short_name) for one in members]
+    found = [(one.group.param, one.head.header.short_name) for one in members]
     found += [(name, None) for name in dropped]
     absent = missing_params(request, found)
     if absent:
@@ -169,10 +143,10 @@ def _check_grids(members: Sequence[Member]) -> None:
     """Refuses variables of two grids, whose coordinates would have the same names."""
     by_grid: dict[str, list[Member]] = {}
     for one in members:
-        by_grid.setdefault(one.grid.hash, []).append(one)
+        by_grid.setdefault(one.head.grid.hash, []).append(one)
     if len(by_grid) > 1:
         told = "; ".join(
-            f"{same[0].grid.kind} with {np.prod(same[0].grid.shape)} points: {', '.join(one.name for one in same)}"
+            f"{same[0].head.grid.kind} with {np.prod(same[0].head.grid.shape)} points: {', '.join(one.name for one in same)}"
             for same in by_grid.values()
         )
         raise InvalidInputError(f"{len(by_grid)} grids in one dataset ({told}): name the param of one grid")
@@ -196,22 +170,24 @@ def _variable(source: Source, one: Member, squeezed: set[str], options: Options)
     dims = tuple(dim for dim in one.dims if dim not in squeezed)
     group = one.group
     kept = group.at([number for number, dim in enumerate(one.dims) if dim in squeezed])
-    array = FieldArray(source, kept, one.grid, options.dtype)
-    whole = dict(zip(one.grid.dims, one.grid.shape, strict=True))
+    array = FieldArray(source, kept, one.head.grid, options.dtype)
+    whole = dict(zip(one.head.grid.dims, one.head.grid.shape, strict=True))
     encoding = {
         "preferred_chunks": {**dict.fromkeys(dims, 1), **whole},
         "dtype": options.dtype,
-        TEMPLATE: Template(source, one.key, coordinates.step_texts(group)),
+        TEMPLATE: Template(source, one.head.key, coordinates.step_texts(group)),
     }
     attributes = _attributes(one, options)
     for dim, extent in zip(one.dims, group.extents, strict=True):
         if len(extent.values) == 1 and {dim, extent.axis.name} & set(options.dims_as_attrs):
             attributes[dim] = coordinates.plain(extent.values[0])
-    return xarray.Variable((*dims, *one.grid.dims), indexing.LazilyIndexedArray(array), attributes, encoding)
+    return xarray.Variable(
+        (*dims, *one.head.grid.dims), indexing.LazilyIndexedArray(array), attributes, encoding
+    )
 
 
 def _attributes(one: Member, options: Options) -> dict[str, Any]:
-    header = one.header
+    header = one.head.header
     cf = {"standard_name": header.standard_name, "long_name": header.long_name, "units": header.units}
     attributes: dict[str, Any] = {name: value for name, value in cf.items() if value is not None}
     if options.style == "earthkit":
@@ -223,7 +199,7 @@ def _attributes(one: Member, options: Options) -> dict[str, Any]:
 
 def _global_attributes(members: Sequence[Member], options: Options) -> dict[str, Any]:
     attributes: dict[str, Any] = {"Conventions": _CONVENTIONS}
-    origin = _same(one.header.origin for one in members)
+    origin = _same(one.head.header.origin for one in members)
     if "GRIB_centreDescription" in origin:
         attributes["institution"] = origin["GRIB_centreDescription"]
     if options.style != "earthkit":
@@ -243,9 +219,9 @@ def _same(mappings: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _geography(source: Source, members: Sequence[Member]) -> dict[str, xarray.Variable]:
     """The coordinates of the grid: of its dimensions, or of each point, which are computed when they are asked for."""
-    if not members or not members[0].grid.has_points:
+    if not members or not members[0].head.grid.has_points:
         return {}
-    grid, key = members[0].grid, members[0].key
+    grid, key = members[0].head.grid, members[0].head.key
     names: tuple[Coordinate, Coordinate] = ("latitude", "longitude")
     if grid.axes:
         return {name: xarray.Variable(name, grid.axes[name], _degrees(name)) for name in names}
