@@ -49,7 +49,7 @@ class IsotachBackend(BackendEntrypoint):
     ) -> xarray.Dataset:
         """The fields of a request as a dataset, whose values are read when they are asked for.
 
-        The store lists once. Of each variable one field is read.
+        Of each variable one field is read. The others are listed only if they are no whole hypercube.
 
         Parameters
         ----------
