@@ -19,11 +19,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-try:
+from isotach._extras import extra
+
+with extra("xarray"):
     import xarray
     from xarray.backends import BackendEntrypoint
-except ImportError as error:
-    raise ImportError(f"xarray cannot be imported ({error}): pip install isotach[xarray]") from error
 
 if TYPE_CHECKING:
     from isotach._reports import Key

@@ -19,7 +19,7 @@ from isotach._exceptions import CorruptError, MessageError
 from isotach._reports import Key
 from isotach._xarray.cube import Group
 from isotach._xarray.decode import decode
-from isotach._xarray.grid import Coordinate, Grid, points_of
+from isotach._xarray.grid import Grid, points_of
 from isotach._xarray.message import Number, Values, opened
 from isotach._xarray.naming import named
 from isotach._xarray.source import Source
@@ -96,7 +96,8 @@ class PointArray(_Lazy):
     source: Source
     key: Key
     """That of a field on the grid."""
-    name: Coordinate
+    name: str
+    """``latitude`` or ``longitude``."""
     grid: Grid
 
     dtype = np.dtype("float64")

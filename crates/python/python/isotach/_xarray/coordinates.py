@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray
@@ -12,10 +12,8 @@ from isotach._exceptions import InvalidInputError
 from isotach._xarray.axes import VALID_TIME_ATTRIBUTES, coordinate, level_attributes, steps
 from isotach._xarray.cube import Extent, Group
 from isotach._xarray.header import Header
+from isotach._xarray.member import Member
 from isotach._xarray.options import Options
-
-if TYPE_CHECKING:
-    from isotach._xarray.dataset import Member
 
 _TIME = "forecast_reference_time"
 _CF = ("standard_name", "long_name", "units", "positive")

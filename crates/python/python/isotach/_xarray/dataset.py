@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,9 +20,10 @@ from isotach._reports import Key, Missing
 from isotach._xarray import coordinates
 from isotach._xarray.array import FieldArray, PointArray, processors
 from isotach._xarray.cube import Group, check_whole, groups_of
-from isotach._xarray.grid import Coordinate, Grid
+from isotach._xarray.grid import Grid
 from isotach._xarray.header import Header
-from isotach._xarray.heads import Head, head_of
+from isotach._xarray.heads import head_of
+from isotach._xarray.member import Member
 from isotach._xarray.options import Options
 from isotach._xarray.requested import missing_params, requested_of
 from isotach._xarray.source import Source
@@ -31,17 +31,6 @@ from isotach._xarray.template import TEMPLATE, Template
 from isotach._xarray.whole import whole_groups
 
 _CONVENTIONS = "CF-1.8"
-
-
-@dataclass(frozen=True)
-class Member:
-    """A variable to be: its fields, and what the first of them says."""
-
-    name: str
-    group: Group
-    head: Head
-    dims: tuple[str, ...]
-    """The names of the dimensions of its extents, some of which are squeezed."""
 
 
 def dataset_of(source: Source, request: Request, options: Options) -> xarray.Dataset:
@@ -222,13 +211,13 @@ def _geography(source: Source, members: Sequence[Member]) -> dict[str, xarray.Va
     if not members or not members[0].head.grid.has_points:
         return {}
     grid, key = members[0].head.grid, members[0].head.key
-    names: tuple[Coordinate, Coordinate] = ("latitude", "longitude")
+    names = ("latitude", "longitude")
     if grid.axes:
         return {name: xarray.Variable(name, grid.axes[name], _degrees(name)) for name in names}
     return {name: _points(source, key, name, grid) for name in names}
 
 
-def _points(source: Source, key: Key, name: Coordinate, grid: Grid) -> xarray.Variable:
+def _points(source: Source, key: Key, name: str, grid: Grid) -> xarray.Variable:
     array = indexing.LazilyIndexedArray(PointArray(source, key, name, grid))
     chunks = dict(zip(grid.dims, grid.shape, strict=True))
     return xarray.Variable(grid.dims, array, _degrees(name), {"preferred_chunks": chunks})

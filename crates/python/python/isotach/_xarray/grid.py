@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from isotach._xarray.message import Doubles, Message, Values
 
 _SEPARABLE = ("regular_ll", "regular_gg", "mercator")
 """Grids whose latitude depends on the row only, and whose longitude on the column."""
-
-Coordinate = Literal["latitude", "longitude"]
 
 
 @dataclass(frozen=True)
@@ -80,6 +77,6 @@ def _with_axes(grid: Grid, message: Message) -> Grid:
     return Grid(**{**vars(grid), "axes": {"latitude": latitude, "longitude": longitude}})
 
 
-def points_of(message: Message, name: Coordinate) -> Doubles:
+def points_of(message: Message, name: str) -> Doubles:
     """The latitude or longitude of every point in degrees, in the order of the message."""
     return message.array(f"{name}s")

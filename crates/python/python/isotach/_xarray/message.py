@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 
 from isotach._exceptions import MessageError
+from isotach._extras import extra
 
-try:
-    import eccodes
-except (ImportError, RuntimeError) as error:
-    raise ImportError(f"ecCodes cannot be loaded ({error}): pip install isotach[xarray]") from error
+with extra("xarray"):
+    import eccodes  # type: ignore[import-untyped]
 
 MISSING = 1e300
 """What ecCodes returns where a bitmap leaves a point out: no value of a field."""
