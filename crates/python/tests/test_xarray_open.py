@@ -85,7 +85,7 @@ def test_a_snapshot_is_opened_by_its_name(fields: isotach.Store) -> None:
     assert xr.open_dataset("param=t", engine="isotach", store=fields, at="before").sizes["step"] == 2
 
 
-def test_opening_reads_one_field_of_each_variable_and_lists_only_what_is_no_hypercube(
+def test_opening_reads_a_field_of_each_variable_and_lists_only_if_there_are_holes(
     fields: isotach.Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[str] = []
