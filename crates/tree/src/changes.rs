@@ -91,7 +91,8 @@ impl Tree {
         let outcome = self.apply_as_seen(&swaps);
         match outcome {
             Err(error) if error.is_refusal() => {
-                self.discard_new(&swaps)?;
+                // Arrays that stay lose only space, so they must not hide why the commit was refused.
+                let _ = self.discard_new(&swaps);
                 Err(error)
             }
             outcome => outcome.and_then(|()| self.flush()),
@@ -111,7 +112,9 @@ impl Tree {
         self.changes().take().ok_or_else(|| Error::invalid("no transaction", "one that was begun"))
     }
 
+    /// Destroys the arrays of all new entries, and returns the first error.
     fn discard_new(&self, swaps: &[Swap]) -> Result<()> {
-        swaps.iter().filter_map(|swap| swap.new.as_deref()).try_for_each(|entry| self.discard(entry))
+        let outcomes = swaps.iter().filter_map(|swap| swap.new.as_deref()).map(|entry| self.discard(entry));
+        outcomes.fold(Ok(()), Result::and)
     }
 }

@@ -34,7 +34,7 @@ impl<'s> Place<'s> {
         let (directory, name) = path::split(&swap.path)?;
         let cell = Cell::kv(path::directory(directory), name.as_bytes());
         let (old, new) = (swap.old.as_deref(), swap.new.as_deref());
-        let array = old.map(Entry::decode).transpose()?.and_then(Entry::array);
+        let array = old.map(Entry::decode).transpose()?.and_then(Entry::array).filter(|_| old != new);
         Ok(Self { cell, old, new, array })
     }
 
@@ -83,10 +83,13 @@ impl Tree {
             return self.commit_together(&Transaction { preconditions: conditions, updates });
         }
         self.container.update(&new)?;
-        places.iter().try_for_each(|place| {
+        for place in &places {
             self.container.commit(&Transaction::new().require(place.condition()).update(place.update()))?;
-            place.destroy().map_or(Ok(()), |destroy| self.container.update(&[destroy]))
-        })?;
+            if let Some(destroy) = place.destroy() {
+                // The new entry counts already. An array that stays loses only space, so its error must not look like the commit's.
+                let _ = self.container.update(&[destroy]);
+            }
+        }
         self.container.update(&removals)
     }
 

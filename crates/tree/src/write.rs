@@ -43,7 +43,8 @@ impl Tree {
             Err(error) => error.is_refusal(),
         };
         if is_unused {
-            self.discard(&entry)?;
+            // An array that stays loses only space, so it must not hide the outcome.
+            let _ = self.discard(&entry);
         }
         outcome
     }
@@ -92,7 +93,10 @@ impl Tree {
         if only_new && old.is_some() {
             return Some(Ok(false));
         }
-        let unused = changes.replace(path, new);
-        Some(unused.map_or(Ok(()), |entry| self.discard(&entry)).map(|()| true))
+        if let Some(unused) = changes.replace(path, new) {
+            // The new entry is kept already, so its array must not be taken for unused after an error of this one.
+            let _ = self.discard(&unused);
+        }
+        Some(Ok(true))
     }
 }

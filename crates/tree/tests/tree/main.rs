@@ -1,6 +1,8 @@
 //! The tree on an engine with transactions, and on one that changes one cell at a time.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod faults;
+
 use std::{sync::Arc, thread};
 
 use isotach_engine_kit::hooks::{Hooked, Hooks, hook_engine};
