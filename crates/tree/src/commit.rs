@@ -1,6 +1,6 @@
 //! Replacing entries, each only if it is what the writer saw.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, iter};
 
 use isotach_object::{Cell, Error, ObjectId, Precondition, Result, Transaction, Update};
 
@@ -9,7 +9,10 @@ use crate::{Tree, entry::Entry, path};
 /// How many updates a transaction has before it is given to the engine in pieces.
 const STAGED: usize = 4096;
 
-/// How often a commit is repeated whose directories were removed meanwhile.
+/// The marker of a directory that nobody is removing. Another value is the number of a removal that may have died.
+const OPEN: &[u8] = b"";
+
+/// How often a commit is tried if others keep removing the directories above it.
 const ATTEMPTS: usize = 32;
 
 /// The replacement of an entry. At least one of both is there.
@@ -58,42 +61,68 @@ impl Tree {
     /// # Errors
     /// `Conflict` if an entry is not the old one, or a directory was removed during the call.
     pub(crate) fn apply(&self, swaps: &[Swap]) -> Result<()> {
-        self.apply_with(swaps, Vec::new())
-    }
-
-    /// The same, with the removal of markers.
-    pub(crate) fn apply_with(&self, swaps: &[Swap], removals: Vec<Update<'_>>) -> Result<()> {
         let places = swaps.iter().map(Place::of).collect::<Result<Vec<_>>>()?;
-        let made = swaps.iter().filter(|swap| swap.new.is_some());
-        let markers: BTreeSet<(ObjectId, &str)> = made.flat_map(|swap| path::markers(&swap.path)).collect();
-        let cells: Vec<Cell<'_>> =
-            markers.iter().map(|(object, name)| Cell::kv(*object, name.as_bytes())).collect();
-        let (mut there, mut new) = (Vec::new(), Vec::new());
-        for (cell, found) in cells.iter().zip(self.container.get_many(&cells)?) {
-            match found {
-                Some(_) => there.push(Precondition::Present(*cell)),
-                None => new.push(Update::Put { cell: *cell, value: b"" }),
-            }
+        let (open, missing) = self.markers_above(swaps.iter().filter(|swap| swap.new.is_some()))?;
+        let opened = missing.into_iter().map(|cell| Update::Put { cell, value: OPEN });
+        if !self.container.capabilities().transactions {
+            self.container.update(&opened.collect::<Vec<_>>())?;
+            return swaps.iter().zip(&places).try_for_each(|(swap, place)| self.apply_alone(swap, place));
         }
-        if self.container.capabilities().transactions {
-            let conditions = there.into_iter().chain(places.iter().map(Place::condition)).collect();
-            let destroyed = places.iter().filter_map(Place::destroy);
-            let updates = new.into_iter().chain(places.iter().map(Place::update)).chain(destroyed);
-            let updates = updates.chain(removals).collect();
-            return self.commit_together(&Transaction { preconditions: conditions, updates });
-        }
-        self.container.update(&new)?;
-        for place in &places {
-            self.container.commit(&Transaction::new().require(place.condition()).update(place.update()))?;
-            if let Some(destroy) = place.destroy() {
-                // The new entry counts already. An array that stays loses only space, so its error must not look like the commit's.
-                let _ = self.container.update(&[destroy]);
-            }
-        }
-        self.container.update(&removals)
+        let stay_open = open.into_iter().map(|cell| Precondition::Equals(cell, OPEN));
+        let preconditions = stay_open.chain(places.iter().map(Place::condition)).collect();
+        let destroyed = places.iter().filter_map(Place::destroy);
+        let updates = opened.chain(places.iter().map(Place::update)).chain(destroyed).collect();
+        self.commit_together(&Transaction { preconditions, updates })
     }
 
-    /// The same for entries that were seen earlier: only they can be the cause of a conflict.
+    /// Replaces one entry, on an engine that changes one cell at a time.
+    fn apply_alone(&self, swap: &Swap, place: &Place<'_>) -> Result<()> {
+        self.container.commit(&Transaction::new().require(place.condition()).update(place.update()))?;
+        if let Some(destroy) = place.destroy() {
+            // The new entry counts already. An array that stays loses only space, so its error must not look like the commit's.
+            let _ = self.container.update(&[destroy]);
+        }
+        let reopened = if swap.new.is_some() { self.open_markers_above(swap) } else { Ok(()) };
+        reopened.map_err(|error| error.after_decision(format!("open the directories of {:?}", swap.path)))
+    }
+
+    /// Opens the markers that others removed or closed while the entry was committed. It is done when all of them are found open: a
+    /// removal that closes one from now on finds the entry.
+    fn open_markers_above(&self, swap: &Swap) -> Result<()> {
+        for _ in 0..ATTEMPTS {
+            let (_, missing) = self.markers_above(iter::once(swap))?;
+            if missing.is_empty() {
+                return Ok(());
+            }
+            for cell in missing {
+                self.container.commit(&Transaction::new().update(Update::Put { cell, value: OPEN }))?;
+            }
+        }
+        Err(Error::Conflict {
+            what: format!("others remove the directories of {:?} without a pause", swap.path),
+        })
+    }
+
+    /// The markers above the entries: those that are open, and those that are absent or closed.
+    fn markers_above<'s>(
+        &self,
+        swaps: impl Iterator<Item = &'s Swap>,
+    ) -> Result<(Vec<Cell<'s>>, Vec<Cell<'s>>)> {
+        let markers: BTreeSet<(ObjectId, &str)> = swaps.flat_map(|swap| path::markers(&swap.path)).collect();
+        if markers.is_empty() {
+            return Ok(Default::default());
+        }
+        let cells: Vec<Cell<'_>> =
+            markers.into_iter().map(|(object, name)| Cell::kv(object, name.as_bytes())).collect();
+        let found = self.container.get_many(&cells)?;
+        let (open, missing): (Vec<_>, Vec<_>) =
+            cells.into_iter().zip(found).partition(|(_, found)| found.as_deref() == Some(OPEN));
+        let cell = |(cell, _)| cell;
+        Ok((open.into_iter().map(cell).collect(), missing.into_iter().map(cell).collect()))
+    }
+
+    /// Replaces entries that were read earlier. Reports a `Conflict` only if one of them has changed since; one that is caused by a
+    /// removed directory is tried again.
     pub(crate) fn apply_as_seen(&self, swaps: &[Swap]) -> Result<()> {
         for _ in 1..ATTEMPTS {
             match self.apply(swaps) {

@@ -6,8 +6,9 @@
 //!
 //! What must stay true:
 //! - An array that an entry names never changes: a new value gets a new array. A reader whose array vanished looks the path up again.
-//! - An entry changes only if it is what the writer saw, and in one commit with the markers above it where the engine has transactions.
-//!   So two writers never destroy the same array, and a value that is there is also listed.
+//! - An entry changes only if it is what the writer saw, so two writers never destroy the same array.
+//! - A value that is there is also listed. Its entry and the markers above it are one commit where the engine has transactions. Elsewhere
+//!   the markers come first, and the writer looks at them again afterwards. `remove.rs` says why a removal takes none away.
 //!
 //! ```
 //! use isotach_object::{Engine, memory::Memory};

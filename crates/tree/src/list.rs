@@ -33,14 +33,7 @@ impl Tree {
     /// # Errors
     /// `Corrupt`, `Io`.
     pub fn list(&self, prefix: &str) -> Result<Vec<Listed>> {
-        let (directory, start) = prefix.rsplit_once('/').unwrap_or(("", prefix));
-        let mut content = Content::default();
-        self.list_directory(directory, start, &mut content)?;
-        let mut at = 0;
-        while let Some(below) = content.directories.get(at).cloned() {
-            self.list_directory(below.trim_end_matches('/'), "", &mut content)?;
-            at += 1;
-        }
+        let content = self.content(prefix)?;
         let mut listed = Vec::with_capacity(content.values.len());
         for (path, entry) in content.values {
             listed.push(Listed { path, size: Entry::decode(&entry)?.length() });
@@ -84,8 +77,21 @@ impl Tree {
         }
     }
 
+    /// The stored values and the directories whose paths begin with `prefix`. A directory follows the one that holds it.
+    pub(crate) fn content(&self, prefix: &str) -> Result<Content> {
+        let (directory, start) = prefix.rsplit_once('/').unwrap_or(("", prefix));
+        let mut content = Content::default();
+        self.list_directory(directory, start, &mut content)?;
+        let mut at = 0;
+        while let Some(below) = content.directories.get(at).cloned() {
+            self.list_directory(below.trim_end_matches('/'), "", &mut content)?;
+            at += 1;
+        }
+        Ok(content)
+    }
+
     /// Adds the entries of one directory whose names begin with `start`.
-    pub(crate) fn list_directory(&self, directory: &str, start: &str, content: &mut Content) -> Result<()> {
+    fn list_directory(&self, directory: &str, start: &str, content: &mut Content) -> Result<()> {
         let object = path::directory(directory);
         self.pages(
             |anchor| self.container.list_entries(object, anchor, PAGE, true),
@@ -100,6 +106,17 @@ impl Tree {
                 true
             },
         )
+    }
+
+    /// Whether a directory holds a value, or the marker of another directory.
+    pub(crate) fn has_entries(&self, directory: &str) -> Result<bool> {
+        let (object, mut found) = (path::directory(directory), false);
+        let list = |anchor: &Anchor| self.container.list_entries(object, anchor, PAGE, false);
+        self.pages(list, |_, _| {
+            found = true;
+            false
+        })?;
+        Ok(found)
     }
 
     /// Whether a value is below a directory: removed values leave markers.

@@ -1,69 +1,65 @@
 //! Removing directories with everything below them.
+//!
+//! The values are removed first. A marker may stay behind, which listings pass over, but it must never be missing above a value. So
+//! the marker of a directory is *closed* before it is removed: it gets a value that no other removal has. Then the directory is
+//! listed, and if it is empty the marker is removed on the condition that it is still closed by this removal. A writer opens all
+//! closed markers above its value. So either the listing finds what the writer has put, or the condition fails.
 
-use std::collections::BTreeSet;
+use isotach_object::{Backoff, Cell, Error, Precondition, Result, Transaction, Update, retry};
 
-use isotach_object::{Cell, Error, Result, Update};
-
-use crate::{
-    Tree,
-    commit::Swap,
-    list::{Content, slashed},
-    path,
-};
-
-/// How often a removal begins again because others write into the directory.
-const ATTEMPTS: usize = 32;
+use crate::{Tree, commit::Swap, list::slashed, path};
 
 impl Tree {
     /// Removes all values below a directory, the top being the empty path. Readers see all or none removed, where the engine has
-    /// transactions.
+    /// transactions. A value that others put during the call may stay.
     ///
     /// # Errors
-    /// `Conflict` if others write into the directory without a pause.
+    /// `Conflict` if others change the values in the directory without a pause.
     pub fn remove_below(&self, directory: &str) -> Result<()> {
         let slashed = slashed(directory);
         if self.is_in_transaction() {
             return self.list(&slashed)?.iter().try_for_each(|listed| self.remove(&listed.path));
         }
-        let mut known = BTreeSet::from([slashed]);
-        for _ in 0..ATTEMPTS {
-            let content = self.content(&known)?;
-            if content.values.is_empty() && content.directories.is_empty() {
-                return Ok(());
+        let directories = match retry(Backoff::default(), || self.remove_values(&slashed)) {
+            Err(Error::Conflict { .. }) => {
+                let what = format!("others change values in {directory:?} while it is removed");
+                return Err(Error::Conflict { what });
             }
-            known.extend(content.directories.iter().cloned());
-            match self.remove_content(content, &known) {
-                Ok(()) | Err(Error::Conflict { .. }) => {}
-                outcome => return outcome,
-            }
-        }
-        Err(Error::Conflict { what: format!("others write into {directory:?} while it is removed") })
+            outcome => outcome?,
+        };
+        // Each follows the one that holds it, which can be empty only afterwards.
+        let mut upwards = directories.iter().rev().chain([&slashed]);
+        upwards.try_for_each(|directory| self.remove_marker(directory))
     }
 
-    /// The content of directories, and of those below them. A value may have been put into a directory whose marker was removed
-    /// since, so those that are known are always looked at.
-    fn content(&self, known: &BTreeSet<String>) -> Result<Content> {
-        let (mut content, mut at) = (Content::default(), 0);
-        for directory in known {
-            self.list_directory(directory.trim_end_matches('/'), "", &mut content)?;
-        }
-        while let Some(below) = content.directories.get(at).cloned() {
-            if !known.contains(&below) {
-                self.list_directory(below.trim_end_matches('/'), "", &mut content)?;
-            }
-            at += 1;
-        }
-        Ok(content)
-    }
-
-    /// Removes values, and the markers of all these directories.
-    fn remove_content(&self, content: Content, known: &BTreeSet<String>) -> Result<()> {
+    /// Removes the values whose paths begin with `slashed`. Returns the directories below.
+    fn remove_values(&self, slashed: &str) -> Result<Vec<String>> {
+        let content = self.content(slashed)?;
         let swap = |(path, entry)| Swap { path, old: Some(entry), new: None };
         let swaps: Vec<Swap> = content.values.into_iter().map(swap).collect();
-        let markers = known.iter().filter_map(|directory| path::marker_of(directory));
-        let markers: Vec<Update<'_>> = markers
-            .map(|(object, name)| Update::Remove { cell: Cell::kv(object, name.as_bytes()) })
-            .collect();
-        self.apply_with(&swaps, markers)
+        self.apply(&swaps)?;
+        Ok(content.directories)
+    }
+
+    /// Removes the marker of a directory if the directory is empty, and stays so.
+    fn remove_marker(&self, slashed: &str) -> Result<()> {
+        let Some((object, name)) = path::marker_of(slashed) else { return Ok(()) };
+        let (cell, closed) = (Cell::kv(object, name.as_bytes()), self.new_id()?.to_le_bytes());
+        let close = Update::Put { cell, value: &closed };
+        if self.is_met(&Transaction::new().require(Precondition::Present(cell)).update(close))?
+            && !self.has_entries(slashed.trim_end_matches('/'))?
+        {
+            let still_closed = Precondition::Equals(cell, &closed);
+            self.is_met(&Transaction::new().require(still_closed).update(Update::Remove { cell }))?;
+        }
+        Ok(())
+    }
+
+    /// Commits a transaction, and says whether its preconditions held.
+    fn is_met(&self, transaction: &Transaction<'_>) -> Result<bool> {
+        match self.container.commit(transaction) {
+            Err(Error::Conflict { .. }) => Ok(false),
+            outcome => outcome.map(|_| true),
+        }
     }
 }

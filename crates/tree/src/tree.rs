@@ -77,13 +77,18 @@ impl Tree {
 
     /// The id of a new array.
     pub(crate) fn new_array(&self) -> Result<ObjectId> {
+        Ok(ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, self.new_id()?))
+    }
+
+    /// A number that nothing else in the container ever gets.
+    pub(crate) fn new_id(&self) -> Result<u64> {
         let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
         if ids.is_empty() {
             *ids = self.container.allocate_ids(IDS)?;
         }
         let id = ids.start;
         ids.start += 1;
-        Ok(ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, id))
+        Ok(id)
     }
 
     /// What the container holds under a path, without the open transaction.
