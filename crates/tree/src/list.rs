@@ -2,9 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use isotach_object::{Anchor, Error, Page, Result};
+use isotach_object::{Anchor, Error, Result};
 
-use crate::{Tree, entry::Entry, path};
+use crate::{
+    Tree,
+    entry::Entry,
+    path::{self, Name},
+};
 
 /// How many entries are listed at once, with the values of the small ones.
 const PAGE: usize = 1024;
@@ -92,27 +96,22 @@ impl Tree {
 
     /// Adds the entries of one directory whose names begin with `start`.
     fn list_directory(&self, directory: &str, start: &str, content: &mut Content) -> Result<()> {
-        let object = path::directory(directory);
-        self.pages(
-            |anchor| self.container.list_entries(object, anchor, PAGE, true),
-            |name, entry| {
-                if name.starts_with(start) {
-                    let path = path::join(directory, name);
-                    match name.ends_with('/') {
-                        true => content.directories.push(path),
-                        false => content.values.push((path, entry.to_vec())),
-                    }
+        self.entries(directory, true, |name, entry| {
+            if name.text().starts_with(start) {
+                let path = path::join(directory, name.text());
+                match name {
+                    Name::Directory(_) => content.directories.push(path + "/"),
+                    Name::Value(_) => content.values.push((path, entry.to_vec())),
                 }
-                true
-            },
-        )
+            }
+            true
+        })
     }
 
     /// Whether a directory holds a value, or the marker of another directory.
     pub(crate) fn has_entries(&self, directory: &str) -> Result<bool> {
-        let (object, mut found) = (path::directory(directory), false);
-        let list = |anchor: &Anchor| self.container.list_entries(object, anchor, PAGE, false);
-        self.pages(list, |_, _| {
+        let mut found = false;
+        self.entries(directory, false, |_, _| {
             found = true;
             false
         })?;
@@ -121,18 +120,14 @@ impl Tree {
 
     /// Whether a value is below a directory: removed values leave markers.
     fn has_stored_values(&self, directory: &str) -> Result<bool> {
-        let object = path::directory(directory);
         let (mut found, mut below) = (false, Vec::new());
-        self.pages(
-            |anchor| self.container.list_entries(object, anchor, PAGE, false),
-            |name, _| {
-                match name.strip_suffix('/') {
-                    Some(name) => below.push(path::join(directory, name)),
-                    None => found = true,
-                }
-                !found
-            },
-        )?;
+        self.entries(directory, false, |name, _| {
+            match name {
+                Name::Directory(name) => below.push(path::join(directory, name)),
+                Name::Value(_) => found = true,
+            }
+            !found
+        })?;
         for directory in below {
             if found {
                 break;
@@ -142,21 +137,22 @@ impl Tree {
         Ok(found)
     }
 
-    /// Calls `each` with the names and entries of pages, until it returns false.
-    fn pages(
+    /// Calls `each` with the names in a directory and, if they are wanted, the entries, until it returns false.
+    fn entries(
         &self,
-        list: impl Fn(&Anchor) -> Result<Page>,
-        mut each: impl FnMut(&str, &[u8]) -> bool,
+        directory: &str,
+        values: bool,
+        mut each: impl FnMut(Name<'_>, &[u8]) -> bool,
     ) -> Result<()> {
-        let mut anchor = Anchor::start();
+        let (object, mut anchor) = (path::directory(directory), Anchor::start());
         loop {
-            let page = list(&anchor)?;
-            for (name, entry) in page.iter() {
-                let wrong = |_| {
-                    let what = format!("a name that is no text, \"{}\"", name.escape_ascii());
-                    Error::corrupt(what, format!("container {}", self.container.label()))
+            let page = self.container.list_entries(object, &anchor, PAGE, values)?;
+            for (stored, entry) in page.iter() {
+                let Some(name) = Name::decode(stored) else {
+                    let what = format!("the name \"{}\" in directory {directory:?}", stored.escape_ascii());
+                    return Err(Error::corrupt(what, format!("container {}", self.container.label())));
                 };
-                if !each(str::from_utf8(name).map_err(wrong)?, entry) {
+                if !each(name, entry) {
                     return Ok(());
                 }
             }

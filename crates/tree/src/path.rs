@@ -9,6 +9,33 @@ const MAX_NAME: usize = isotach_object::MAX_KEY - 1;
 /// The object that says that the container holds a tree. No directory has its id but by a collision of SHA-256.
 pub(crate) const SETTINGS: ObjectId = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 0);
 
+/// What a name in a directory stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Name<'n> {
+    /// A value of this name.
+    Value(&'n str),
+    /// The marker of a directory of this name.
+    Directory(&'n str),
+}
+
+impl<'n> Name<'n> {
+    /// The name that these bytes are. `None` for one that no writer puts into a directory.
+    pub(crate) fn decode(stored: &'n [u8]) -> Option<Self> {
+        let text = str::from_utf8(stored).ok()?;
+        let (name, is_directory) = text.strip_suffix('/').map_or((text, false), |name| (name, true));
+        if name.is_empty() || name.contains('/') {
+            return None;
+        }
+        Some(if is_directory { Self::Directory(name) } else { Self::Value(name) })
+    }
+
+    /// The name, without a slash.
+    pub(crate) fn text(self) -> &'n str {
+        let (Self::Value(name) | Self::Directory(name)) = self;
+        name
+    }
+}
+
 /// The directory and the name of a value.
 ///
 /// # Errors
@@ -67,6 +94,15 @@ mod tests {
     fn the_id_of_a_directory_is_the_beginning_of_a_hash_of_its_path() {
         // SHA-256 of nothing begins with e3b0c442 98fc1c14 9afbf4c8.
         assert_eq!(directory("").to_string(), "0801000142c4b0e3c8f4fb9a141cfc98");
+    }
+
+    #[test]
+    fn a_name_has_a_slash_at_most_at_its_end() {
+        assert_eq!(Name::decode(b"a"), Some(Name::Value("a")));
+        assert_eq!(Name::decode(b"a/"), Some(Name::Directory("a")));
+        for stored in [&b""[..], b"/", b"//", b"/a", b"/a/", b"a//", b"a/b", b"\xff", b"\xff/"] {
+            assert_eq!(Name::decode(stored), None, "{stored:?}");
+        }
     }
 
     #[test]

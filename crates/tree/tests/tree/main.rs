@@ -1,6 +1,7 @@
 //! The tree on an engine with transactions, and on one that changes one cell at a time.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod damage;
 mod faults;
 mod removal;
 
