@@ -120,19 +120,15 @@ impl Tree {
 
     /// Whether a value is below a directory: removed values leave markers.
     fn has_stored_values(&self, directory: &str) -> Result<bool> {
-        let (mut found, mut below) = (false, Vec::new());
-        self.entries(directory, false, |name, _| {
-            match name {
-                Name::Directory(name) => below.push(path::join(directory, name)),
-                Name::Value(_) => found = true,
-            }
-            !found
-        })?;
-        for directory in below {
-            if found {
-                break;
-            }
-            found = self.has_stored_values(&directory)?;
+        let (mut found, mut unseen) = (false, vec![directory.to_owned()]);
+        while !found && let Some(directory) = unseen.pop() {
+            self.entries(&directory, false, |name, _| {
+                match name {
+                    Name::Directory(name) => unseen.push(path::join(&directory, name)),
+                    Name::Value(_) => found = true,
+                }
+                !found
+            })?;
         }
         Ok(found)
     }

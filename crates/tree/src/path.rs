@@ -6,6 +6,9 @@ use sha2::{Digest as _, Sha256};
 /// The longest name between two slashes, in bytes. With its slash it must be a key.
 const MAX_NAME: usize = isotach_object::MAX_KEY - 1;
 
+/// The longest path, in bytes. Each directory above a value costs a hash of its path and a lookup.
+const MAX_PATH: usize = isotach_object::MAX_KEY;
+
 /// The object that says that the container holds a tree. No directory has its id but by a collision of SHA-256.
 pub(crate) const SETTINGS: ObjectId = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 0);
 
@@ -39,8 +42,12 @@ impl<'n> Name<'n> {
 /// The directory and the name of a value.
 ///
 /// # Errors
-/// `InvalidInput` for a path with an empty or too long name.
+/// `InvalidInput` for a path that is too long, or has an empty or too long name.
 pub(crate) fn split(path: &str) -> Result<(&str, &str)> {
+    if path.len() > MAX_PATH {
+        let what = format!("path of {} bytes", path.len());
+        return Err(Error::invalid(what, format!("at most {MAX_PATH} bytes")));
+    }
     if path.split('/').any(|name| name.is_empty() || name.len() > MAX_NAME) {
         let expected = format!("names of 1 to {MAX_NAME} bytes with a slash between them");
         return Err(Error::invalid(format!("path {path:?}"), expected));
@@ -106,9 +113,13 @@ mod tests {
     }
 
     #[test]
-    fn a_path_with_an_empty_name_is_refused() {
+    fn a_path_with_an_empty_name_or_of_too_many_bytes_is_refused() {
         for path in ["", "/", "a/", "/a", "a//b"] {
             assert_eq!(split(path).unwrap_err().code(), "invalid-input", "{path:?}");
+        }
+        for length in [MAX_PATH + 1, 10 * MAX_PATH] {
+            let deep = "a/".repeat(length)[..length | 1].to_owned();
+            assert_eq!(split(&deep).unwrap_err().code(), "invalid-input", "{length} bytes");
         }
         assert_eq!([split("a").unwrap(), split("a/b/c").unwrap()], [("", "a"), ("a/b", "c")]);
     }

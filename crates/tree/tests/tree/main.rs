@@ -148,6 +148,23 @@ fn a_directory_is_listed_as_long_as_a_value_is_below_it() {
 }
 
 #[test]
+fn the_deepest_directories_are_found_empty_on_a_small_stack() {
+    let deep = format!("{}a", "a/".repeat(6000));
+    let uri = "memory:pool".parse().unwrap();
+    let pool = new_pool(&Memory::new(), &uri);
+    let tree = Tree::create(&*pool, &label()).unwrap();
+    tree.put(&deep, b"").unwrap();
+    thread::scope(|scope| {
+        let check = || {
+            assert!(!tree.is_empty("a").unwrap());
+            tree.remove(&deep).unwrap();
+            assert!(tree.is_empty("a").unwrap() && tree.children("").unwrap().is_empty());
+        };
+        thread::Builder::new().stack_size(256 << 10).spawn_scoped(scope, check).unwrap();
+    });
+}
+
+#[test]
 fn removing_a_directory_leaves_nothing_in_the_container() {
     on_each(|pool| {
         let tree = Tree::create(pool, &label()).unwrap();
