@@ -22,48 +22,42 @@ pub struct Listed {
     pub size: u64,
 }
 
-/// The content of directories, with everything below them.
-#[derive(Debug, Default)]
-pub(crate) struct Content {
-    /// The paths and entries of values.
-    pub(crate) values: Vec<(String, Vec<u8>)>,
-    /// The paths of directories, with a slash behind each.
-    pub(crate) directories: Vec<String>,
-}
-
 impl Tree {
     /// The values whose paths begin with `prefix`, in any order. It need not end at a slash.
     ///
     /// # Errors
     /// `Corrupt`, `Io`.
     pub fn list(&self, prefix: &str) -> Result<Vec<Listed>> {
-        let content = self.content(prefix)?;
-        let mut listed = Vec::with_capacity(content.values.len());
-        for (path, entry) in content.values {
-            listed.push(Listed { path, size: Entry::decode(&entry)?.length() });
-        }
+        let mut listed = Vec::new();
+        self.each_stored(prefix, |path, entry| {
+            listed.push(Listed { path, size: Entry::decode(entry)?.length() });
+            Ok(())
+        })?;
         self.with_changes(prefix, listed)
     }
 
     /// The names of the values and directories in a directory, sorted. A directory is there as long as a value is below it.
     ///
     /// # Errors
-    /// As [`Tree::list`].
+    /// `InvalidInput` for a path with a slash at either end, or another that no directory has; `Corrupt`, `Io`.
     pub fn children(&self, directory: &str) -> Result<Vec<String>> {
-        let slashed = slashed(directory);
+        let slashed = path::slashed(directory)?;
         if self.is_changed_below(&slashed) {
             let name = |listed: Listed| listed.path[slashed.len()..].split('/').next().map(str::to_owned);
             let names: BTreeSet<String> = self.list(&slashed)?.into_iter().filter_map(name).collect();
             return Ok(names.into_iter().collect());
         }
-        let mut content = Content::default();
-        self.list_directory(directory, "", &mut content)?;
-        let mut names: BTreeSet<String> =
-            content.values.iter().map(|(path, _)| path[slashed.len()..].to_owned()).collect();
-        for below in content.directories {
-            let below = below.trim_end_matches('/');
-            if self.has_stored_values(below)? {
-                names.insert(below[slashed.len()..].to_owned());
+        let (mut names, mut directories) = (BTreeSet::new(), Vec::new());
+        self.entries(directory, false, |name, _| {
+            match name {
+                Name::Value(name) => drop(names.insert(name.to_owned())),
+                Name::Directory(name) => directories.push(name.to_owned()),
+            }
+            Ok(true)
+        })?;
+        for name in directories {
+            if self.has_stored_values(&path::join(directory, &name))? {
+                names.insert(name);
             }
         }
         Ok(names.into_iter().collect())
@@ -72,40 +66,43 @@ impl Tree {
     /// Whether a directory, the top being the empty path, has no value below it.
     ///
     /// # Errors
-    /// As [`Tree::list`].
+    /// As [`Tree::children`].
     pub fn is_empty(&self, directory: &str) -> Result<bool> {
-        let slashed = slashed(directory);
+        let slashed = path::slashed(directory)?;
         match self.is_changed_below(&slashed) {
             true => Ok(self.list(&slashed)?.is_empty()),
             false => Ok(!self.has_stored_values(directory)?),
         }
     }
 
-    /// The stored values and the directories whose paths begin with `prefix`. A directory follows the one that holds it.
-    pub(crate) fn content(&self, prefix: &str) -> Result<Content> {
-        let (directory, start) = prefix.rsplit_once('/').unwrap_or(("", prefix));
-        let mut content = Content::default();
-        self.list_directory(directory, start, &mut content)?;
+    /// Calls `each` with the path and the entry of each stored value whose path begins with `prefix`. Returns the paths of the
+    /// directories that begin with it, with a slash behind each. A directory follows the one that holds it.
+    pub(crate) fn each_stored(
+        &self,
+        prefix: &str,
+        mut each: impl FnMut(String, &[u8]) -> Result<()>,
+    ) -> Result<Vec<String>> {
+        let mut directories = Vec::new();
+        let Some((directory, start)) = path::split_prefix(prefix) else { return Ok(directories) };
+        let mut visit = |directory: &str, start: &str, directories: &mut Vec<String>| {
+            self.entries(directory, true, |name, entry| {
+                if name.text().starts_with(start) {
+                    let path = path::join(directory, name.text());
+                    match name {
+                        Name::Directory(_) => directories.push(path + "/"),
+                        Name::Value(_) => each(path, entry)?,
+                    }
+                }
+                Ok(true)
+            })
+        };
+        visit(directory, start, &mut directories)?;
         let mut at = 0;
-        while let Some(below) = content.directories.get(at).cloned() {
-            self.list_directory(below.trim_end_matches('/'), "", &mut content)?;
+        while let Some(below) = directories.get(at).cloned() {
+            visit(below.trim_end_matches('/'), "", &mut directories)?;
             at += 1;
         }
-        Ok(content)
-    }
-
-    /// Adds the entries of one directory whose names begin with `start`.
-    fn list_directory(&self, directory: &str, start: &str, content: &mut Content) -> Result<()> {
-        self.entries(directory, true, |name, entry| {
-            if name.text().starts_with(start) {
-                let path = path::join(directory, name.text());
-                match name {
-                    Name::Directory(_) => content.directories.push(path + "/"),
-                    Name::Value(_) => content.values.push((path, entry.to_vec())),
-                }
-            }
-            true
-        })
+        Ok(directories)
     }
 
     /// Whether a directory holds a value, or the marker of another directory.
@@ -113,7 +110,7 @@ impl Tree {
         let mut found = false;
         self.entries(directory, false, |_, _| {
             found = true;
-            false
+            Ok(false)
         })?;
         Ok(found)
     }
@@ -127,7 +124,7 @@ impl Tree {
                     Name::Directory(name) => unseen.push(path::join(&directory, name)),
                     Name::Value(_) => found = true,
                 }
-                !found
+                Ok(!found)
             })?;
         }
         Ok(found)
@@ -138,7 +135,7 @@ impl Tree {
         &self,
         directory: &str,
         values: bool,
-        mut each: impl FnMut(Name<'_>, &[u8]) -> bool,
+        mut each: impl FnMut(Name<'_>, &[u8]) -> Result<bool>,
     ) -> Result<()> {
         let (object, mut anchor) = (path::directory(directory), Anchor::start());
         loop {
@@ -148,7 +145,7 @@ impl Tree {
                     let what = format!("the name \"{}\" in directory {directory:?}", stored.escape_ascii());
                     return Err(Error::corrupt(what, format!("container {}", self.container.label())));
                 };
-                if !each(name, entry) {
+                if !each(name, entry)? {
                     return Ok(());
                 }
             }
@@ -177,9 +174,4 @@ impl Tree {
         }
         Ok(sizes.into_iter().map(|(path, size)| Listed { path, size }).collect())
     }
-}
-
-/// The beginning of the paths below a directory.
-pub(crate) fn slashed(directory: &str) -> String {
-    if directory.is_empty() { String::new() } else { format!("{directory}/") }
 }

@@ -55,6 +55,25 @@ pub(crate) fn split(path: &str) -> Result<(&str, &str)> {
     Ok(path.rsplit_once('/').unwrap_or(("", path)))
 }
 
+/// The beginning of the paths below a directory, the top being the empty path.
+///
+/// # Errors
+/// `InvalidInput` for a path that no directory has, such as one with a slash at either end.
+pub(crate) fn slashed(directory: &str) -> Result<String> {
+    if directory.is_empty() {
+        return Ok(String::new());
+    }
+    split(directory).map(|_| format!("{directory}/"))
+}
+
+/// The directory of the paths that begin with a prefix, and the beginning of their names in it. `None` if no path begins so.
+pub(crate) fn split_prefix(prefix: &str) -> Option<(&str, &str)> {
+    match prefix.rsplit_once('/') {
+        None => Some(("", prefix)),
+        Some((directory, start)) => split(directory).is_ok().then_some((directory, start)),
+    }
+}
+
 /// The key-value object of a directory. The top is the empty path.
 pub(crate) fn directory(path: &str) -> ObjectId {
     let digest: [u8; 32] = Sha256::digest(path).into();

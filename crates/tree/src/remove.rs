@@ -7,16 +7,16 @@
 
 use isotach_object::{Backoff, Cell, Error, Precondition, Result, Transaction, Update, retry};
 
-use crate::{Tree, commit::Swap, list::slashed, path};
+use crate::{Tree, commit::Swap, path};
 
 impl Tree {
     /// Removes all values below a directory, the top being the empty path. Readers see all or none removed, where the engine has
     /// transactions. A value that others put during the call may stay.
     ///
     /// # Errors
-    /// `Conflict` if others change the values in the directory without a pause.
+    /// `InvalidInput` as [`Tree::children`]; `Conflict` if others change the values in the directory without a pause.
     pub fn remove_below(&self, directory: &str) -> Result<()> {
-        let slashed = slashed(directory);
+        let slashed = path::slashed(directory)?;
         if self.is_in_transaction() {
             return self.list(&slashed)?.iter().try_for_each(|listed| self.remove(&listed.path));
         }
@@ -34,11 +34,13 @@ impl Tree {
 
     /// Removes the values whose paths begin with `slashed`. Returns the directories below.
     fn remove_values(&self, slashed: &str) -> Result<Vec<String>> {
-        let content = self.content(slashed)?;
-        let swap = |(path, entry)| Swap { path, old: Some(entry), new: None };
-        let swaps: Vec<Swap> = content.values.into_iter().map(swap).collect();
+        let mut swaps = Vec::new();
+        let directories = self.each_stored(slashed, |path, entry| {
+            swaps.push(Swap { path, old: Some(entry.to_vec()), new: None });
+            Ok(())
+        })?;
         self.apply(&swaps)?;
-        Ok(content.directories)
+        Ok(directories)
     }
 
     /// Removes the marker of a directory if the directory is empty, and stays so.

@@ -3,6 +3,7 @@
 
 mod damage;
 mod faults;
+mod listing;
 mod removal;
 
 use std::{sync::Arc, thread};
