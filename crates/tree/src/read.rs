@@ -7,6 +7,9 @@ use isotach_object::{ArrayRead, Cell, Error, ObjectId, Result, SharedBytes};
 
 use crate::{Part, Tree, entry::Entry};
 
+/// Parts up to this size get their memory without a lookup of the array's size.
+const UNCHECKED_MAX: u64 = 64 << 20;
+
 impl Tree {
     /// Bytes of a value, checked, and without a copy where the engine can lend them. `None` if there is no such value.
     ///
@@ -47,6 +50,13 @@ impl Tree {
             return Ok(Some(SharedBytes::default()));
         }
         let cell = Cell::array(object);
+        // A damaged entry must not allocate memory for bytes that do not exist.
+        if length > UNCHECKED_MAX {
+            let size = self.container.size_many(&[cell])?.pop().flatten().unwrap_or(0);
+            if wanted.end > size {
+                return Ok(None);
+            }
+        }
         if let Some(lender) = self.container.facets().lent_reads {
             let bytes = lender.lend(cell, wanted.start, length)?;
             return Ok(Some(bytes).filter(|bytes| bytes.len() as u64 == length));

@@ -71,6 +71,7 @@ impl Tree {
         self.container.flush()
     }
 
+    /// The open transaction, if there is one.
     pub(crate) fn changes(&self) -> MutexGuard<'_, Option<Changes>> {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }

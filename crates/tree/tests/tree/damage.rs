@@ -29,3 +29,25 @@ fn a_name_that_no_writer_makes_is_corrupt_in_every_listing() {
         }
     }
 }
+
+#[test]
+fn a_length_past_the_end_of_the_array_is_corrupt_and_allocates_nothing() {
+    on_each(|pool| {
+        let tree = Tree::create(pool, &label()).unwrap();
+        tree.put("large", &vec![1; LARGE]).unwrap();
+        tree.flush().unwrap();
+        let container = pool.open_container(&label()).unwrap();
+        let directory = KeyValue::new(&*container, top()).unwrap();
+        let entry = directory.get(b"large").unwrap().unwrap();
+        for length in [LARGE as u64 + 1, 1 << 40, i64::MAX as u64, u64::MAX] {
+            let damaged = [&entry[..17], &length.to_le_bytes()].concat();
+            directory.put(b"large", &damaged).unwrap();
+            container.flush().unwrap();
+            for part in [Part::Whole, Part::From(1), Part::Last(length - 1)] {
+                let error = tree.read("large", part).unwrap_err();
+                assert_eq!(error.code(), "corrupt", "{length} bytes, {part:?}: {error}");
+            }
+            assert_eq!(tree.read("large", Part::Range(0, 9)).unwrap().unwrap().len(), 9);
+        }
+    });
+}
