@@ -15,10 +15,10 @@ use crate::{Tree, commit::Swap};
 /// An open transaction.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// The entries as the transaction first saw them. They stay for its reads, and must be there still when it commits a change.
-    seen: HashMap<String, Option<Vec<u8>>>,
+    /// The entries as the transaction first saw them. It reads them again from here, and changes one only if it is still the same.
+    base: HashMap<String, Option<Vec<u8>>>,
     /// The new entries. `None` is a removed value.
-    new: BTreeMap<String, Option<Vec<u8>>>,
+    updates: BTreeMap<String, Option<Vec<u8>>>,
 }
 
 impl Changes {
@@ -28,29 +28,29 @@ impl Changes {
         path: &str,
         stored: impl FnOnce() -> Result<Option<Vec<u8>>>,
     ) -> Result<Option<Vec<u8>>> {
-        if let Some(entry) = self.new.get(path).or_else(|| self.seen.get(path)) {
+        if let Some(entry) = self.updates.get(path).or_else(|| self.base.get(path)) {
             return Ok(entry.clone());
         }
         let entry = stored()?;
-        self.seen.insert(path.to_owned(), entry.clone());
+        self.base.insert(path.to_owned(), entry.clone());
         Ok(entry)
     }
 
-    /// Replaces an entry that [`Changes::entry`] has seen. Returns an earlier entry of this transaction.
+    /// Replaces an entry that [`Changes::entry`] has read. Returns an earlier entry of this transaction.
     pub(crate) fn replace(&mut self, path: &str, new: Option<&[u8]>) -> Option<Vec<u8>> {
-        self.new.insert(path.to_owned(), new.map(<[u8]>::to_vec)).flatten()
+        self.updates.insert(path.to_owned(), new.map(<[u8]>::to_vec)).flatten()
     }
 
     /// The new entries under paths that begin with `prefix`, in the order of the paths.
     pub(crate) fn below(&self, prefix: &str) -> impl Iterator<Item = (&str, Option<&[u8]>)> {
-        let from = self.new.range(prefix.to_owned()..);
+        let from = self.updates.range(prefix.to_owned()..);
         from.take_while(move |(path, _)| path.starts_with(prefix))
             .map(|(path, entry)| (path.as_str(), entry.as_deref()))
     }
 
     fn swaps(mut self) -> Vec<Swap> {
-        let swaps = mem::take(&mut self.new).into_iter().map(|(path, new)| {
-            let old = self.seen.remove(&path).flatten();
+        let swaps = mem::take(&mut self.updates).into_iter().map(|(path, new)| {
+            let old = self.base.remove(&path).flatten();
             Swap { path, old, new }
         });
         swaps.filter(|swap| swap.old.is_some() || swap.new.is_some()).collect()
@@ -84,8 +84,8 @@ impl Tree {
     /// Makes the changes of the open transaction durable and visible, all or none, and ends it.
     ///
     /// # Errors
-    /// `Conflict` if another writer has changed a value that the transaction changes since the transaction first saw it. Nothing
-    /// of the transaction counts then. `InvalidInput` if none is open.
+    /// `Conflict` if the transaction changes a value that another writer has changed since the transaction first saw it. No change
+    /// is made then. `InvalidInput` if no transaction is open.
     pub fn commit(&self) -> Result<()> {
         let swaps = self.take_changes()?.swaps();
         let outcome = self.apply_as_seen(&swaps);
@@ -99,10 +99,10 @@ impl Tree {
         }
     }
 
-    /// Ends the open transaction. Nothing of it counts.
+    /// Ends the open transaction without making its changes.
     ///
     /// # Errors
-    /// `InvalidInput` if none is open; what the engine reports when it frees the space.
+    /// `InvalidInput` if no transaction is open; what the engine reports when it frees the space.
     pub fn roll_back(&self) -> Result<()> {
         let swaps = self.take_changes()?.swaps();
         self.discard_new(&swaps)
@@ -116,5 +116,13 @@ impl Tree {
     fn discard_new(&self, swaps: &[Swap]) -> Result<()> {
         let outcomes = swaps.iter().filter_map(|swap| swap.new.as_deref()).map(|entry| self.discard(entry));
         outcomes.fold(Ok(()), Result::and)
+    }
+}
+
+/// A handle that goes without a commit rolls back, so that its arrays do not stay.
+impl Drop for Tree {
+    fn drop(&mut self) {
+        // Without an open transaction there is nothing to roll back. Arrays that stay lose only space.
+        let _ = self.roll_back();
     }
 }

@@ -12,7 +12,7 @@ impl Tree {
     /// Sets a value. Other handles see it at once, or with the open transaction.
     ///
     /// # Errors
-    /// `InvalidInput` for a path that none is; `NoSpace`, `Io`.
+    /// `InvalidInput` for an empty path, and for one with an empty or too long name; `NoSpace`, `Io`.
     pub fn put(&self, path: &str, value: &[u8]) -> Result<()> {
         self.put_entry(path, value, false).map(drop)
     }
@@ -26,7 +26,7 @@ impl Tree {
         Ok(self.entry(path)?.is_none() && self.put_entry(path, value, true)?)
     }
 
-    /// Removes a value. None there is fine.
+    /// Removes a value if there is one.
     ///
     /// # Errors
     /// As [`Tree::put`].

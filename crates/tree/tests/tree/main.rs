@@ -254,6 +254,21 @@ fn a_transaction_that_is_rolled_back_or_refused_leaves_no_array() {
 }
 
 #[test]
+fn a_handle_that_is_dropped_in_a_transaction_leaves_no_array() {
+    let uri = "memory:pool".parse().unwrap();
+    let pool = new_pool(&Memory::new(), &uri);
+    let tree = Tree::create(&*pool, &label()).unwrap();
+    tree.begin().unwrap();
+    tree.put("kept", &vec![1; LARGE]).unwrap();
+    tree.commit().unwrap();
+    tree.begin().unwrap();
+    tree.put("dropped", &vec![2; LARGE]).unwrap();
+    assert_eq!(arrays(&*pool), 2);
+    drop(tree);
+    assert_eq!(arrays(&*pool), 1);
+}
+
+#[test]
 fn a_transaction_reads_what_it_first_saw_or_reports_a_conflict() {
     let uri = "memory:pool".parse().unwrap();
     let pool = new_pool(&Memory::new(), &uri);
