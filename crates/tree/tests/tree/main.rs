@@ -3,7 +3,9 @@
 
 mod damage;
 mod faults;
+mod large;
 mod listing;
+mod processes;
 mod removal;
 
 use std::{sync::Arc, thread};
