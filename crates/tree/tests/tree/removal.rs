@@ -2,49 +2,79 @@
 
 use std::{
     fmt, io,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::atomic::{AtomicIsize, Ordering},
 };
 
 use super::*;
 
 /// What is done before calls: with 0 before the chosen one, with 1 before the next, and so on.
-type Act = dyn Fn(&Tree, usize) -> Result<()> + Send + Sync;
+type Act = Arc<dyn Fn(&Place, usize) -> Result<()> + Send + Sync>;
 
-/// Calls that are counted, and what is done before those from `from` on.
-struct Calls {
-    count: AtomicUsize,
-    from: usize,
-    other: Tree,
-    act: &'static Act,
+/// A tree in memory, and how its engine commits.
+#[derive(Debug, Clone)]
+struct Place {
+    memory: Memory,
+    one_cell: bool,
 }
 
-/// Counts the calls that read or change entries.
+/// Counts the calls that read or change entries, and acts before those from `from` on.
+#[derive(Clone)]
 struct Interrupted {
-    one_cell: bool,
-    calls: Arc<Calls>,
+    place: Place,
+    count: Arc<AtomicIsize>,
+    from: usize,
+    act: Act,
+}
+
+impl Place {
+    fn new(one_cell: bool) -> Self {
+        let place = Self { memory: Memory::new(), one_cell };
+        Tree::create(&*new_pool(&place.memory, &Self::uri()), &label()).unwrap();
+        let tree = place.open();
+        PATHS[..3].iter().for_each(|path| tree.put(path, b"value").unwrap());
+        place
+    }
+
+    fn uri() -> PoolUri {
+        "memory:pool".parse().unwrap()
+    }
+
+    fn open(&self) -> Tree {
+        self.open_interrupted(usize::MAX, Arc::new(|_, _| Ok(()))).0
+    }
+
+    /// A handle that acts before its calls from `from` on, and how often it was called.
+    fn open_interrupted(&self, from: usize, act: Act) -> (Tree, Arc<AtomicIsize>) {
+        // Opening it is a call of its own.
+        let count = Arc::new(AtomicIsize::new(-1));
+        let hooks = Interrupted { place: self.clone(), count: Arc::clone(&count), from, act };
+        let wrap = move |inner| -> Arc<dyn Container> { Arc::new(Hooked::new(inner, hooks.clone())) };
+        let engine = hook_engine(Arc::new(self.memory.clone()), |_| Ok(()), wrap);
+        (Tree::open(&*engine.open_pool(&Self::uri()).unwrap(), &label()).unwrap(), count)
+    }
 }
 
 impl fmt::Debug for Interrupted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Interrupted(from {})", self.calls.from)
+        write!(f, "Interrupted(from {})", self.from)
     }
 }
 
 impl Interrupted {
     fn call(&self) -> Result<()> {
-        let at = self.calls.count.fetch_add(1, Ordering::Relaxed);
-        at.checked_sub(self.calls.from).map_or(Ok(()), |at| (self.calls.act)(&self.calls.other, at))
+        let at = usize::try_from(self.count.fetch_add(1, Ordering::Relaxed)).ok();
+        at.and_then(|at| at.checked_sub(self.from)).map_or(Ok(()), |at| (self.act)(&self.place, at))
     }
 }
 
 impl Hooks for Interrupted {
     fn capabilities(&self, inner: &dyn Container) -> Capabilities {
-        if self.one_cell { OneCell.capabilities(inner) } else { inner.capabilities() }
+        if self.place.one_cell { OneCell.capabilities(inner) } else { inner.capabilities() }
     }
 
     fn commit(&self, inner: &dyn Container, transaction: &Transaction<'_>) -> Result<Epoch> {
         self.call()?;
-        if self.one_cell { OneCell.commit(inner, transaction) } else { inner.commit(transaction) }
+        if self.place.one_cell { OneCell.commit(inner, transaction) } else { inner.commit(transaction) }
     }
 
     fn update(&self, inner: &dyn Container, updates: &[Update<'_>]) -> Result<()> {
@@ -82,38 +112,20 @@ fn assert_listed(tree: &Tree, when: &str) {
     }
 }
 
-/// Runs `run` on a handle, once for each of its calls, with `act` on another handle from that call on. Checks what a third one sees.
-fn at_each_call(run: impl Fn(&Tree) -> Result<()>, act: &'static Act) {
+/// Runs `run` on a handle, once for each of its calls, and acts from that call on. Checks what others see afterwards.
+fn at_each_call(
+    run: impl Fn(&Tree) -> Result<()>,
+    act: impl Fn(&Place, usize) -> Result<()> + Send + Sync + 'static,
+) {
+    let act: Act = Arc::new(act);
     for one_cell in [false, true] {
         for from in 0.. {
-            let (memory, uri) = (Arc::new(Memory::new()), "memory:pool".parse().unwrap());
-            let pool = new_pool(&*memory, &uri);
-            Tree::create(&*pool, &label()).unwrap();
-            let plain = if one_cell {
-                hook_engine(memory.clone(), |_| Ok(()), |inner| Arc::new(Hooked::new(inner, OneCell)))
-            } else {
-                memory.clone()
-            };
-            let open = || Tree::open(&*plain.open_pool(&uri).unwrap(), &label()).unwrap();
-            let other = open();
-            for path in &PATHS[..3] {
-                other.put(path, b"value").unwrap();
-            }
-            let count = AtomicUsize::new(0);
-            let calls = Arc::new(Calls { count, from: from + 1, other, act });
-            let shared = Arc::clone(&calls);
-            let wrap = move |inner| -> Arc<dyn Container> {
-                Arc::new(Hooked::new(inner, Interrupted { one_cell, calls: Arc::clone(&shared) }))
-            };
-            let interrupted = hook_engine(memory, |_| Ok(()), wrap);
-            // Opening it is the first call.
-            let tree = Tree::open(&*interrupted.open_pool(&uri).unwrap(), &label()).unwrap();
+            let place = Place::new(one_cell);
+            let (tree, count) = place.open_interrupted(from, Arc::clone(&act));
             let outcome = run(&tree);
-            assert_listed(
-                &open(),
-                &format!("from call {from} on, one cell at a time: {one_cell}, {outcome:?}"),
-            );
-            if calls.count.load(Ordering::Relaxed) <= from + 1 {
+            let when = format!("from call {from} on, one cell at a time: {one_cell}, {outcome:?}");
+            assert_listed(&place.open(), &when);
+            if usize::try_from(count.load(Ordering::Relaxed)).unwrap() <= from {
                 outcome.unwrap();
                 assert!(from > 2, "{from} calls");
                 break;
@@ -126,45 +138,69 @@ fn killed() -> Result<()> {
     Err(Error::Io { what: "killed".to_owned(), source: io::Error::other("by the test").into() })
 }
 
-fn put_new(tree: &Tree) {
+fn put_new(place: &Place) {
+    let tree = place.open();
     tree.put("a/b/new", b"value").unwrap();
     tree.put("a/new/h/i", b"value").unwrap();
 }
 
 #[test]
 fn a_value_that_is_put_at_any_moment_of_a_removal_is_listed_from_then_on() {
-    at_each_call(|tree| tree.remove_below("a"), &|other, at| {
-        if at == 0 {
-            put_new(other);
-        }
-        assert_listed(other, "during the removal");
-        Ok(())
-    });
+    at_each_call(
+        |tree| tree.remove_below("a"),
+        |place, at| {
+            if at == 0 {
+                put_new(place);
+            }
+            assert_listed(&place.open(), "during the removal");
+            Ok(())
+        },
+    );
 }
 
 #[test]
 fn a_value_that_is_put_before_a_removal_dies_is_listed() {
-    at_each_call(|tree| tree.remove_below("a"), &|other, at| match at {
-        0 => {
-            put_new(other);
-            Ok(())
+    let die_after_put = |place: &Place, at: usize| {
+        if at > 0 {
+            return killed();
         }
-        _ => killed(),
-    });
-    at_each_call(|tree| tree.remove_below("a"), &|_, _| killed());
+        put_new(place);
+        Ok(())
+    };
+    at_each_call(|tree| tree.remove_below("a"), die_after_put);
+    at_each_call(|tree| tree.remove_below("a"), |_, _| killed());
+}
+
+#[test]
+fn a_value_that_is_put_while_two_remove_its_directory_is_listed() {
+    for second in 0..40 {
+        let remove_too = move |place: &Place, at: usize| {
+            if at > 0 {
+                return Ok(());
+            }
+            let put_once = |place: &Place, at: usize| {
+                if at == 0 {
+                    put_new(place);
+                }
+                Ok(())
+            };
+            place.open_interrupted(second, Arc::new(put_once)).0.remove_below("a")
+        };
+        at_each_call(|tree| tree.remove_below("a"), remove_too);
+    }
 }
 
 #[test]
 fn a_value_whose_directory_is_removed_at_any_moment_of_the_put_is_listed() {
-    at_each_call(|tree| tree.put("a/b/new", b"value"), &|other, at| {
-        if at == 0 { other.remove_below("a") } else { Ok(()) }
-    });
-    at_each_call(|tree| tree.put("a/new/h/i", b"value"), &|other, at| {
-        if at == 0 { other.remove_below("") } else { Ok(()) }
-    });
+    for (path, directory) in [("a/b/new", "a"), ("a/new/h/i", "")] {
+        at_each_call(
+            |tree| tree.put(path, b"value"),
+            move |place, at| if at == 0 { place.open().remove_below(directory) } else { Ok(()) },
+        );
+    }
 }
 
 #[test]
 fn a_put_that_dies_at_any_moment_leaves_no_value_that_is_not_listed() {
-    at_each_call(|tree| tree.put("a/new/h/i", b"value"), &|_, _| killed());
+    at_each_call(|tree| tree.put("a/new/h/i", b"value"), |_, _| killed());
 }
