@@ -14,7 +14,7 @@ static void stores(const char *place, const char *nowhere)
     isotach_store *store = NULL;
     REFUSED(isotach_open(place, NULL), WRONG, "store is NULL");
     REFUSED(isotach_open(nowhere, &store), ISOTACH_NOT_FOUND, "does not exist");
-    REFUSED(isotach_open("fields", &store), WRONG, "expected ./fields or posix:fields");
+    REFUSED(isotach_open("fields", &store), WRONG, "or a URI such as");
     REFUSED(isotach_open("tape:/x", &store), WRONG, "tape");
     REFUSED(isotach_open("\xff", &store), WRONG, "place is not UTF-8");
     REFUSED(isotach_open(NULL, &store), WRONG, "no store: expected ISOTACH_STORE");
