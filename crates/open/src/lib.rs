@@ -8,7 +8,10 @@ mod environment;
 mod origin;
 mod pool_uri;
 
-use std::sync::Arc;
+use std::{
+    mem, process,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use isotach_engine_daos::Daos;
 use isotach_engine_posix::{Posix, PosixOnlooker};
@@ -21,9 +24,19 @@ pub use environment::{clock, from_environment, from_variables, in_known_places, 
 pub use origin::Origin;
 pub use pool_uri::{is_same_pool, pool_uri};
 
-/// All engines.
+/// All engines: the same ones at each call in a process, so that stores in memory are found again, and handles on a cluster share a
+/// connection. A forked child has engines of its own, since those of its parent need threads that the child does not have.
 pub fn registry() -> Registry {
-    registry_with(Arc::new(Posix))
+    static ENGINES: Mutex<Option<(u32, Registry)>> = Mutex::new(None);
+    let mut engines = ENGINES.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = process::id();
+    if let Some((_, engines)) = engines.as_ref().filter(|(owner, _)| *owner == process) {
+        return engines.clone();
+    }
+    let new = registry_with(Arc::new(Posix));
+    // Dropping the parent's could wait for its threads.
+    mem::forget(engines.replace((process, new.clone())));
+    new
 }
 
 /// All engines, for a caller that must write nothing.
@@ -53,4 +66,16 @@ pub fn is_in_memory(config: &Config) -> bool {
 pub fn relabel_through_eccodes(store: FieldStore) -> FieldStore {
     store.relabel_with(|message, keys| Ok(Eccodes::load()?.relabel_message(message, keys.slots())?));
     store
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_in_memory_is_opened_again_in_the_same_process() {
+        let config = Config::single(&"memory:again".parse().unwrap());
+        drop(FieldStore::create(&config, &registry()).unwrap());
+        assert!(FieldStore::open(&config, &registry()).is_ok());
+    }
 }
