@@ -108,7 +108,7 @@ impl Fields {
         let mut begins = Vec::with_capacity(found.len());
         for field in &found {
             begins.push(size);
-            size = size.saturating_add(field.location.length);
+            size = size.saturating_add(length_of(store, field)?);
         }
         let (store, request) = (store.clone(), request.clone());
         Ok(Self { store, request, found, begins, size, current: None, ahead: None })
@@ -137,25 +137,84 @@ impl Fields {
         Ok(&self.current.insert(current).1)
     }
 
+    /// How many bytes a field has.
+    fn length(&self, number: usize) -> u64 {
+        self.begins.get(number + 1).unwrap_or(&self.size) - self.begins[number]
+    }
+
+    /// The bytes of a field where it was found. What reads ahead looks for the fields anew, so it may come to a newer one.
     fn read(&mut self, number: usize) -> Result<FieldBytes> {
         if number == 0 && self.found.len() > 1 {
             self.ahead = Some((0, self.store.retrieve(&self.request)?));
         }
-        let wanted = &self.found[number];
-        let bytes = match &mut self.ahead {
-            Some((next, retrieval)) if *next == number => {
-                *next += 1;
-                let field = retrieval.next().transpose()?;
-                field.filter(|field| field.key == wanted.key).map(|field| field.bytes)
-            }
-            _ => {
-                self.ahead = None;
-                Some(self.store.read(&wanted.location)?)
-            }
-        };
-        bytes.filter(|bytes| bytes.len() as u64 == wanted.location.length).ok_or_else(|| Failure {
-            code: "conflict",
-            text: format!("field {} was replaced or removed since it was found; retrieve again", wanted.key),
-        })
+        let (wanted, length) = (&self.found[number], self.length(number));
+        if let Some((next, mut ahead)) = self.ahead.take().filter(|(next, _)| *next == number)
+            && let Some(Ok(field)) = ahead.next()
+            && (&field.key, &field.location) == (&wanted.key, &wanted.location)
+            && field.bytes.len() as u64 == length
+        {
+            self.ahead = Some((next + 1, ahead));
+            return Ok(field.bytes);
+        }
+        match self.store.read(&wanted.location) {
+            Ok(bytes) if bytes.len() as u64 == length => Ok(bytes),
+            Ok(_) => Err(replaced(wanted)),
+            Err(error) => match self.store.locate(&wanted.key) {
+                Ok(Some(found)) if found.location == wanted.location => Err(failed(wanted, error)),
+                Ok(_) => Err(replaced(wanted)),
+                Err(_) => Err(failed(wanted, error)),
+            },
+        }
+    }
+}
+
+fn replaced(field: &Inspected) -> Failure {
+    let what = "was replaced or removed since it was found; retrieve again";
+    Failure { code: "conflict", text: format!("field {} {what}", field.key) }
+}
+
+/// The number of bytes that a field has when it is read. An overlay edits the message, which may change its length.
+fn length_of(store: &FieldStore, field: &Inspected) -> Result<u64> {
+    if field.location.relabel.is_none() {
+        return Ok(field.location.length);
+    }
+    let read = store.read(&field.location).map_err(|error| failed(field, error))?;
+    Ok(read.len() as u64)
+}
+
+/// An error of reading a place, which does not know the field.
+fn failed(field: &Inspected, error: isotach_fields::Error) -> Failure {
+    Failure::from(error).about(&format!("field {}", field.key))
+}
+
+#[cfg(test)]
+mod tests {
+    use isotach_fields::Config;
+    use isotach_open::registry;
+
+    use super::*;
+
+    #[test]
+    fn the_size_of_a_field_that_an_overlay_edits_is_that_of_the_edited_bytes() {
+        let config = Config::single(&"memory:edited".parse().unwrap())
+            .with_schema("[ class, expver [ type [ step: Step ]]]");
+        let store = FieldStore::create(&config, &registry()).unwrap();
+        store.relabel_with(|message, _| Ok([message, b", edited"].concat()));
+        for step in ["0", "6"] {
+            let key = format!("class=od,expver=1,type=fc,step={step}");
+            store.archive(&key.parse().unwrap(), step.as_bytes()).unwrap();
+        }
+        store.flush().unwrap();
+        let [below, shown] = ["class=od,expver=1", "class=rd,expver=1"].map(|key| key.parse().unwrap());
+        store.overlay(&below, &shown, &["class"], false).unwrap();
+        let mut reader = Reader::default();
+        reader.set(Fields::find(&store, &"class=rd,expver=1,type=fc,step=0/6".parse().unwrap()).unwrap());
+        assert_eq!(reader.open(), Ok(18));
+        let mut buffer = [0; 32];
+        assert_eq!(reader.read(&mut buffer), Ok(18));
+        assert_eq!(&buffer[..18], b"0, edited6, edited");
+        reader.seek(9).unwrap();
+        assert_eq!(reader.read(&mut buffer[..4]), Ok(4));
+        assert_eq!(&buffer[..4], b"6, e");
     }
 }

@@ -122,6 +122,13 @@ fn every_function_does_its_part_without_leaks() {
 }
 
 #[test]
+fn a_reader_gives_the_fields_that_were_found_after_others_replaced_them() {
+    let bench = bench();
+    let program = bench.program("replaced");
+    printed(&mut with_store(&bench, &program, &[], "store"));
+}
+
+#[test]
 fn a_reader_of_formats_finds_each_field_that_it_lists() {
     let bench = bench();
     let (opened, cdi) = (bench.program("opened"), bench.program("cdi"));
