@@ -162,7 +162,7 @@ int isotach_fields_place(isotach_fields *fields, const char **uri, uint64_t *off
 /* Whether a later field has replaced it: 0 or 1. */
 int isotach_fields_is_replaced(isotach_fields *fields, int *is_replaced);
 /* After the last field of isotach_retrieve or isotach_inspect: how many that the request names do not exist. ISOTACH_NONE if that is
- * unknown, since a dataset could not be read. */
+ * unknown, since a dataset could not be read. Refused before isotach_fields_next has returned ISOTACH_NONE. */
 int isotach_fields_missing(isotach_fields *fields, uint64_t *count);
 /* The key of one of them, from 0; at most 1000 are named. ISOTACH_NONE after the last. */
 int isotach_fields_missing_key(isotach_fields *fields, size_t at, const char **key);

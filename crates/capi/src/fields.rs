@@ -11,6 +11,8 @@ use isotach_mars::Key;
 pub(crate) struct Fields {
     source: Source,
     current: Option<Current>,
+    /// Whether the iteration came to its end. What is missing is unknown before.
+    is_ended: bool,
     missing: Vec<CString>,
 }
 
@@ -34,7 +36,7 @@ pub(crate) struct Current {
 
 impl Fields {
     pub(crate) fn new(source: Source) -> Self {
-        Self { source, current: None, missing: Vec::new() }
+        Self { source, current: None, is_ended: false, missing: Vec::new() }
     }
 
     /// Whether there is a next field, which then is the current one.
@@ -60,7 +62,8 @@ impl Fields {
                 .transpose()?
                 .map(|field| current(field.key(), field.location().clone(), None, field.is_replaced())),
         };
-        Ok(self.current.is_some())
+        self.is_ended = self.current.is_none();
+        Ok(!self.is_ended)
     }
 
     pub(crate) fn current(&mut self) -> Result<&mut Current> {
@@ -81,8 +84,10 @@ impl Fields {
                 ));
             }
         };
-        if self.current.is_some() {
-            return Err(Failure::invalid("what is missing is known after the last field"));
+        if !self.is_ended {
+            return Err(Failure::invalid(
+                "what is missing is known after the last field: expected ISOTACH_NONE of isotach_fields_next before",
+            ));
         }
         let Some(Missing { count, keys }) = missing else { return Ok(None) };
         if self.missing.is_empty() {

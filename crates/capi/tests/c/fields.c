@@ -66,6 +66,8 @@ static void many(isotach_store *store)
     uint64_t missing = 0, offset, size;
     uint32_t checksum;
     IS(isotach_retrieve(store, SURFACE ",step=6/18/0", &fields), ISOTACH_OK);
+    REFUSED(isotach_fields_missing(fields, &missing), ISOTACH_INVALID_INPUT, "after the last field");
+    REFUSED(isotach_fields_missing_key(fields, 0, &text), ISOTACH_INVALID_INPUT, "after the last field");
     IS(isotach_fields_next(fields), ISOTACH_OK);
     IS(isotach_fields_data(fields, &data, &length), ISOTACH_OK);
     IS(length, 11);
@@ -95,6 +97,7 @@ static void many(isotach_store *store)
     isotach_fields_free(fields);
 
     IS(isotach_inspect(store, SURFACE ",step=0/6", &fields), ISOTACH_OK);
+    REFUSED(isotach_fields_missing(fields, &missing), ISOTACH_INVALID_INPUT, "after the last field");
     IS(isotach_fields_next(fields), ISOTACH_OK);
     REFUSED(isotach_fields_data(fields, &data, &length), ISOTACH_INVALID_INPUT, "has no bytes");
     IS(isotach_fields_next(fields), ISOTACH_OK);
