@@ -17,25 +17,27 @@ pub(crate) struct Listing {
     fields: isotach_fields::Listing,
     depth: u8,
     current: Option<Arc<Element>>,
+    /// The last element that was given. It is not given again, also after an error.
+    last: Option<Arc<Element>>,
 }
 
 impl Listing {
     pub(crate) fn new(fields: isotach_fields::Listing, depth: u8) -> Self {
-        Self { fields, depth, current: None }
+        Self { fields, depth, current: None, last: None }
     }
 
     /// Whether there is a next element, which then is the current one.
     pub(crate) fn advance(&mut self) -> Result<bool> {
-        let before = self.current.take();
-        loop {
-            let Some(listed) = self.fields.next().transpose()? else { return Ok(false) };
+        self.current = None;
+        while let Some(listed) = self.fields.next().transpose()? {
             // Fields of one collocation come together.
-            let is_new = before.as_ref().is_none_or(|before| before.differs(&listed, self.depth));
-            if is_new {
-                self.current = Some(Arc::new(Element::new(listed, self.depth)));
+            if self.last.as_ref().is_none_or(|last| last.differs(&listed, self.depth)) {
+                let element = Arc::new(Element::new(listed, self.depth));
+                (self.current, self.last) = (Some(Arc::clone(&element)), Some(element));
                 return Ok(true);
             }
         }
+        Ok(false)
     }
 
     pub(crate) fn current(&self) -> Result<&Arc<Element>> {
@@ -130,5 +132,51 @@ impl SplitKey {
         let pair = element.pairs().get(self.given);
         self.given += usize::from(pair.is_some());
         Ok(pair)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use isotach_fields::{Config, FieldStore, ListOptions};
+    use isotach_mars::Request;
+    use isotach_object::{Anchor, Cell, PoolUri, Update};
+    use isotach_open::registry;
+
+    use super::*;
+
+    /// Overwrites what the indexes of a pool have under this key.
+    fn damage(pool: &PoolUri, key: &[u8]) {
+        let pool = registry().open_pool(pool).unwrap();
+        for label in pool.list_containers().unwrap() {
+            let container = pool.open_container(&label).unwrap();
+            for object in container.list_objects(&Anchor::start(), 100).unwrap().0 {
+                let Ok(page) = container.list_entries(object, &Anchor::start(), 100, true) else { continue };
+                // An axis has empty entries.
+                if page.iter().any(|(found, value)| found == key && !value.is_empty()) {
+                    container.update(&[Update::Put { cell: Cell::kv(object, key), value: b"?" }]).unwrap();
+                }
+            }
+            container.flush().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_dataset_is_listed_once_although_one_of_its_fields_is_damaged() {
+        let uri: PoolUri = "memory:damaged".parse().unwrap();
+        let config = Config::single(&uri).with_schema("[ class [ type [ step: Step ]]]");
+        let store = FieldStore::create(&config, &registry()).unwrap();
+        for step in ["0", "6", "9"] {
+            store.archive(&format!("class=od,type=fc,step={step}").parse().unwrap(), b"field").unwrap();
+        }
+        store.flush().unwrap();
+        damage(&uri, b"6");
+        for depth in [1, 2] {
+            let fields = store.list(&Request::new(), ListOptions::default()).unwrap();
+            let mut listing = Listing::new(fields, depth);
+            assert_eq!(listing.advance(), Ok(true));
+            assert_eq!(listing.advance().unwrap_err().code, "corrupt");
+            assert!(listing.current().is_err());
+            assert_eq!(listing.advance(), Ok(false), "depth {depth}");
+        }
     }
 }
