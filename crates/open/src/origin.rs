@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use isotach_fields::{Config, Error, FieldStore, Result};
+use isotach_fields::{Action, Config, Error, FieldStore, Result, Space};
+use isotach_mars::Schema;
 use isotach_object::{Error as ObjectError, PoolUri, Registry};
 
 use crate::{clock, pools, relabel_through_eccodes};
@@ -63,11 +64,12 @@ impl Origin {
         Ok(relabel_through_eccodes(store))
     }
 
-    /// Creates the store of [`Origin::config`], or opens it if it exists.
+    /// Creates the store of [`Origin::config`], or opens it if it exists. A configuration that is refused creates nothing.
     ///
     /// # Errors
     /// As [`FieldStore::create`] and [`Origin::check_matches`].
     pub fn create(&self, config: &Config, registry: &Registry) -> Result<FieldStore> {
+        self.check_before_creation(config, registry)?;
         let store = FieldStore::create(config, registry)?;
         self.check_matches(config, &store)?;
         Ok(relabel_through_eccodes(store))
@@ -78,10 +80,26 @@ impl Origin {
     /// # Errors
     /// As [`Config::check_matches`].
     pub fn check_matches(&self, config: &Config, store: &FieldStore) -> Result<()> {
+        self.check_schema(config, store.schema())
+    }
+
+    /// As [`Origin::check_matches`], for a store that may not exist yet: its schema is then that of the configuration, or the standard one.
+    ///
+    /// # Errors
+    /// As [`Config::check_matches`]; [`Error::Schema`]; what the engines report of an existing store.
+    pub fn check_before_creation(&self, config: &Config, registry: &Registry) -> Result<()> {
+        let schema = match &config.schema {
+            Some(text) => Schema::parse(text)?,
+            None => first_schema(config, registry)?.unwrap_or_else(Schema::standard),
+        };
+        self.check_schema(config, &schema)
+    }
+
+    fn check_schema(&self, config: &Config, schema: &Schema) -> Result<()> {
         match self {
             Self::Store { .. } => Ok(()),
-            Self::File { path, .. } => config.check_matches(store.schema(), path),
-            Self::Text { text, path } => config.check_matches_in(store.schema(), text, path),
+            Self::File { path, .. } => config.check_matches(schema, path),
+            Self::Text { text, path } => config.check_matches_in(schema, text, path),
         }
     }
 
@@ -124,6 +142,22 @@ impl Origin {
             Self::Store { given_by, .. } | Self::File { given_by, .. } => given_by,
             Self::Text { .. } => "the text of a configuration",
         }
+    }
+}
+
+/// The schema of the first space that may be used, which is that of the whole store. None if nothing is there.
+fn first_schema(config: &Config, registry: &Registry) -> Result<Option<Schema>> {
+    let is_usable = |space: &&Space| Action::ALL.iter().any(|action| !space.forbidden.contains(*action));
+    let first = config.spaces.iter().find(is_usable).cloned();
+    let Some(first) = first else { return Ok(None) };
+    match FieldStore::open(&Config { spaces: vec![first], ..config.clone() }, registry) {
+        Ok(store) => Ok(Some(store.schema().clone())),
+        // An engine refuses a folder that is no pool. Creation decides whether it may become one.
+        Err(
+            Error::Object(ObjectError::NotFound { .. } | ObjectError::InvalidInput { .. })
+            | Error::NotAStore { .. },
+        ) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
@@ -172,5 +206,25 @@ mod tests {
         let wrong = text_of(folder.path(), "spaces: [{match: {colour: red}, pool: \"posix:fields\"}]");
         let error = wrong.open(&wrong.config(&registry()).unwrap(), &registry()).unwrap_err();
         assert!(error.to_string().contains("match: key \"colour\""), "{error}");
+    }
+
+    #[test]
+    fn a_configuration_that_is_refused_creates_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let spaces = "[{match: {colour: red}, pool: \"posix:red\"}, {pool: \"posix:fields\"}]";
+        let wrong = text_of(folder.path(), &format!("spaces: {spaces}"));
+        let config = wrong.config(&registry()).unwrap();
+        let error = wrong.create(&config, &registry()).unwrap_err();
+        assert!(error.to_string().contains("match: key \"colour\""), "{error}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        // An empty folder may become a store.
+        fs::create_dir(folder.path().join("red")).unwrap();
+        assert!(wrong.create(&config, &registry()).unwrap_err().to_string().contains("colour"));
+        // The schema of a store that exists is the one that counts.
+        let schema = "[ colour [ type [ step: Step ]]]";
+        let first = text_of(folder.path(), "spaces: [{pool: \"posix:red\"}]");
+        let config_with_schema = first.config(&registry()).unwrap().with_schema(schema);
+        first.create(&config_with_schema, &registry()).unwrap();
+        assert!(wrong.create(&config, &registry()).is_ok());
     }
 }
