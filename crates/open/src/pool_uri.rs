@@ -27,9 +27,18 @@ pub fn pool_uri(text: &str) -> Result<PoolUri> {
     let path = Path::new(uri.path());
     let failed = |source| ObjectError::from_io(source, format!("the absolute path of {}", path.display()));
     let absolute = std::path::absolute(path).map_err(failed)?;
-    let options = uri.to_string();
+    below(&absolute, &uri)
+}
+
+/// The URI of the pool in this folder, with the options of another. Refuses a folder that no URI can name.
+fn below(folder: &Path, options: &PoolUri) -> Result<PoolUri> {
+    let text = folder.to_str().filter(|text| !text.contains('?')).ok_or_else(|| Error::Invalid {
+        what: format!("store {}", folder.display()),
+        expected: "a path in UTF-8 without a question mark, also of the working folder".to_owned(),
+    })?;
+    let options = options.to_string();
     let options = options.find('?').map_or("", |at| &options[at..]);
-    Ok(format!("posix:{}{options}", absolute.display()).parse()?)
+    Ok(format!("posix:{text}{options}").parse()?)
 }
 
 /// Whether two URIs name one pool, whatever their spelling and options.
@@ -53,4 +62,22 @@ fn check_path(text: &str) -> Result<()> {
         return refuse(format!("./{text} or posix:{text} for a relative path, or a URI such as posix:/path"));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+
+    use super::*;
+
+    #[test]
+    fn a_folder_that_no_uri_can_name_is_refused() {
+        let options = "posix:fields?sync=no".parse().unwrap();
+        let uri = below("/data/fields".as_ref(), &options).unwrap();
+        assert_eq!(uri.to_string(), "posix:/data/fields?sync=no");
+        for folder in [&b"/what?/fields"[..], b"/\xff/fields"] {
+            let error = below(Path::new(OsStr::from_bytes(folder)), &options).unwrap_err();
+            assert!(error.is_usage() && error.to_string().contains("without a question mark"), "{error}");
+        }
+    }
 }
