@@ -2,8 +2,8 @@
 
 use std::ffi::{c_int, c_void};
 
-use isotach_fields::{Error, FieldStore, ListOptions};
-use isotach_mars::Request;
+use isotach_fields::{Error, FieldStore, Inspected, ListOptions};
+use isotach_mars::{Key, Request};
 use isotach_object::SharedBytes;
 
 use super::{Failure, Found, Handle, Out, Result, Text, archive::key_of, bytes_mut, export};
@@ -42,8 +42,8 @@ unsafe fn isotach_retrieve_into(
     let buffer = unsafe { bytes_mut("buffer", buffer.cast(), capacity) }?;
     let read = match store.retrieve_into(&key, buffer) {
         Err(Error::Invalid { what, expected }) => {
-            let needed = store.locate(&key)?.map_or(0, |field| field.location.length);
-            length.put("length", usize::try_from(needed).unwrap_or(usize::MAX))?;
+            let Some(needed) = length_of(store, &key)? else { return Ok(Found::No) };
+            length.put("length", needed)?;
             return Err(Failure { code: CODE_TOO_SMALL, text: format!("{what}: expected {expected}") });
         }
         read => read?,
@@ -100,4 +100,37 @@ fn isotach_list(
 /// A request in text.
 pub(super) fn request_of(request: Text) -> Result<Request> {
     Ok(request.get("request")?.parse::<Request>()?)
+}
+
+/// How many bytes a retrieval gives of a field. An overlay edits the message, which may change its length.
+fn length_of(store: &FieldStore, key: &Key) -> Result<Option<usize>> {
+    let Some(Inspected { location, .. }) = store.locate(key)? else { return Ok(None) };
+    if location.relabel.is_some() {
+        return Ok(store.retrieve_shared(key)?.map(|bytes| bytes.len()));
+    }
+    Ok(Some(usize::try_from(location.length).unwrap_or(usize::MAX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use isotach_fields::Config;
+    use isotach_open::registry;
+
+    use super::*;
+
+    #[test]
+    fn the_size_needed_for_a_field_that_an_overlay_edits_is_that_of_its_edited_bytes() {
+        let config = Config::single(&"memory:needed".parse().unwrap())
+            .with_schema("[ class, expver [ type [ step: Step ]]]");
+        let store = FieldStore::create(&config, &registry()).unwrap();
+        store.relabel_with(|message, _| Ok([message, b", edited"].concat()));
+        let [below, shown] = ["class=od,expver=1", "class=rd,expver=1"];
+        let field = |dataset: &str| -> Key { format!("{dataset},type=fc,step=0").parse().unwrap() };
+        store.archive(&field(below), b"zero").unwrap();
+        store.flush().unwrap();
+        store.overlay(&below.parse().unwrap(), &shown.parse().unwrap(), &["class"], false).unwrap();
+        assert_eq!(length_of(&store, &field(below)), Ok(Some(4)));
+        assert_eq!(length_of(&store, &field(shown)), Ok(Some(12)));
+        assert_eq!(length_of(&store, &"class=rd,expver=1,type=fc,step=6".parse().unwrap()), Ok(None));
+    }
 }
