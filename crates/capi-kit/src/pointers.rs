@@ -2,12 +2,12 @@
 //!
 //! # Safety: what a C program promises
 //!
-//! The headers say it. It holds from the beginning of a call to its end, and comments at unsafe code name these clauses:
+//! Our headers ask for the following, from the beginning of a call to its end. Comments at unsafe code name the clauses:
 //!
 //! - TEXT: a text is null, or ends with a NUL and does not change.
 //! - BYTES: a pointer with a size beside it is null, or has so many bytes to read, which do not change.
-//! - BUFFER: a pointer with a size beside it is null, or has so many bytes to write, which nobody else uses. Memory that the program has not
-//!   written holds some bytes or other, and any bytes are a value.
+//! - BUFFER: a pointer with a size beside it is null, or has so many bytes to write, which nobody else uses. The program need not have written
+//!   there before: any bytes are valid.
 //! - PLACE: a pointer for a result is null, or is of memory for it, which nobody else uses.
 //! - HANDLE: a pointer to an object is null, or was given by the library for an object of this type and not freed since. Another thread uses
 //!   it at the same time only if the header allows that for its type, and none while it is freed.
@@ -26,7 +26,7 @@ use crate::{Failure, Result, guarded};
 
 /// A text of the caller's (TEXT).
 #[repr(transparent)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Text(*const c_char);
 
 impl Text {
@@ -34,7 +34,7 @@ impl Text {
     ///
     /// # Errors
     /// If it is not UTF-8.
-    pub fn or_none<'a>(self, name: &str) -> Result<Option<&'a str>> {
+    pub fn or_none(&self, name: &str) -> Result<Option<&str>> {
         if self.0.is_null() {
             return Ok(None);
         }
@@ -47,7 +47,7 @@ impl Text {
     ///
     /// # Errors
     /// If it is NULL, or not UTF-8. `name` is that of the parameter.
-    pub fn get<'a>(self, name: &str) -> Result<&'a str> {
+    pub fn get(&self, name: &str) -> Result<&str> {
         self.or_none(name)?.ok_or_else(|| null(name))
     }
 }
@@ -106,7 +106,14 @@ impl<T: Send> Out<Handle<T>> {
     }
 }
 
-/// An object of ours that the caller holds and may change or free (HANDLE).
+/// An object of ours that the caller holds and may change or free (HANDLE). What it gives is borrowed from it:
+///
+/// ```compile_fail,E0505
+/// let handle = isotach_capi_kit::Handle::new(7);
+/// let object = handle.get("object");
+/// handle.free();
+/// println!("{object:?}");
+/// ```
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Handle<T>(*mut T);
@@ -133,9 +140,9 @@ impl<T> Handle<T> {
     ///
     /// # Errors
     /// If it is NULL. `name` is that of the parameter.
-    pub fn get<'a>(&self, name: &str) -> Result<&'a T> {
-        // SAFETY: HANDLE by the type of the parameter: null, or a box of this type that is not freed during the call. Whoever changes
-        // an object through `get_mut` uses it alone.
+    pub fn get(&self, name: &str) -> Result<&T> {
+        // SAFETY: HANDLE by the type of the parameter: null, or a box of this type that is not freed during the call. Changing and freeing
+        // it here take the handle, which is borrowed.
         unsafe { self.0.as_ref() }.ok_or_else(|| null(name))
     }
 
@@ -143,9 +150,9 @@ impl<T> Handle<T> {
     ///
     /// # Errors
     /// If it is NULL.
-    pub fn get_mut<'a>(self, name: &str) -> Result<&'a mut T> {
+    pub fn get_mut(&mut self, name: &str) -> Result<&mut T> {
         // SAFETY: HANDLE by the type of the parameter: null, or a box of this type that is not freed during the call and that no other
-        // thread uses.
+        // thread uses. Nothing else here uses it, since the handle is borrowed.
         unsafe { self.0.as_mut() }.ok_or_else(|| null(name))
     }
 
@@ -176,7 +183,7 @@ pub struct In<T>(*const T);
 
 impl<T> In<T> {
     /// The object, or `None` for NULL.
-    pub fn or_none<'a>(&self) -> Option<&'a T> {
+    pub fn or_none(&self) -> Option<&T> {
         // SAFETY: HANDLE by the type of the parameter.
         unsafe { self.0.as_ref() }
     }
@@ -226,7 +233,10 @@ pub unsafe fn texts<'a>(name: &str, list: *const Text, count: usize) -> Result<V
     if count == 0 {
         return Ok(Vec::new());
     }
-    // SAFETY: a list of so many TEXTs, which is not null and not beyond the largest object.
+    if !list.is_aligned() {
+        return Err(Failure::invalid(format!("{name} is {list:p}, no place of texts")));
+    }
+    // SAFETY: a list of so many TEXTs, which is not null, aligned, and not beyond the largest object.
     let list = unsafe { slice::from_raw_parts(list, count) };
     list.iter().map(|text| text.get(name)).collect()
 }
@@ -276,5 +286,16 @@ mod tests {
         // SAFETY: the size is refused before anything is read.
         let beyond = unsafe { bytes("data", [1].as_ptr(), usize::MAX) };
         assert!(beyond.unwrap_err().text.contains("beyond all memory"));
+    }
+
+    #[test]
+    fn a_list_of_texts_begins_where_a_pointer_may_be() {
+        let odd = std::ptr::without_provenance(1);
+        // SAFETY: the place is refused before anything is read.
+        let refused = unsafe { texts("values", odd, 1) }.unwrap_err();
+        assert!(refused.text.starts_with("values is 0x1, no place of texts"), "{}", refused.text);
+        let list = [Text(c"a".as_ptr()), Text(c"b".as_ptr())];
+        // SAFETY: two TEXTs.
+        assert_eq!(unsafe { texts("values", list.as_ptr(), 2) }, Ok(vec!["a", "b"]));
     }
 }

@@ -45,7 +45,7 @@ fn isotach_purge(
 }
 
 #[export]
-fn isotach_report_next(report: Handle<Report>) -> Result<Found> {
+fn isotach_report_next(mut report: Handle<Report>) -> Result<Found> {
     Ok(report.get_mut("report")?.advance()?.into())
 }
 

@@ -6,17 +6,17 @@ use super::{Found, Handle, Out, Result, Text, export};
 use crate::fields::Fields;
 
 #[export]
-fn isotach_fields_next(fields: Handle<Fields>) -> Result<Found> {
+fn isotach_fields_next(mut fields: Handle<Fields>) -> Result<Found> {
     Ok(fields.get_mut("fields")?.advance()?.into())
 }
 
 #[export]
-fn isotach_fields_key(fields: Handle<Fields>, key: Out<*const c_char>) -> Result<()> {
+fn isotach_fields_key(mut fields: Handle<Fields>, key: Out<*const c_char>) -> Result<()> {
     key.put("key", fields.get_mut("fields")?.current()?.key_text().as_ptr())
 }
 
 #[export]
-fn isotach_fields_value(fields: Handle<Fields>, name: Text, value: Out<*const c_char>) -> Result<Found> {
+fn isotach_fields_value(mut fields: Handle<Fields>, name: Text, value: Out<*const c_char>) -> Result<Found> {
     let current = fields.get_mut("fields")?.current()?;
     value.check("value")?;
     let Some(found) = current.value(name.get("name")?) else { return Ok(Found::No) };
@@ -25,7 +25,11 @@ fn isotach_fields_value(fields: Handle<Fields>, name: Text, value: Out<*const c_
 }
 
 #[export]
-fn isotach_fields_data(fields: Handle<Fields>, data: Out<*const c_void>, length: Out<usize>) -> Result<()> {
+fn isotach_fields_data(
+    mut fields: Handle<Fields>,
+    data: Out<*const c_void>,
+    length: Out<usize>,
+) -> Result<()> {
     let bytes = fields.get_mut("fields")?.current()?.bytes()?;
     data.check("data")?;
     length.put("length", bytes.len())?;
@@ -34,7 +38,7 @@ fn isotach_fields_data(fields: Handle<Fields>, data: Out<*const c_void>, length:
 
 #[export]
 fn isotach_fields_place(
-    fields: Handle<Fields>,
+    mut fields: Handle<Fields>,
     uri: Out<*const c_char>,
     offset: Out<u64>,
     length: Out<u64>,
@@ -49,12 +53,12 @@ fn isotach_fields_place(
 }
 
 #[export]
-fn isotach_fields_is_replaced(fields: Handle<Fields>, is_replaced: Out<c_int>) -> Result<()> {
+fn isotach_fields_is_replaced(mut fields: Handle<Fields>, is_replaced: Out<c_int>) -> Result<()> {
     is_replaced.put("is_replaced", fields.get_mut("fields")?.current()?.is_replaced.into())
 }
 
 #[export]
-fn isotach_fields_missing(fields: Handle<Fields>, count: Out<u64>) -> Result<Found> {
+fn isotach_fields_missing(mut fields: Handle<Fields>, count: Out<u64>) -> Result<Found> {
     let missing = fields.get_mut("fields")?.missing()?;
     count.check("count")?;
     let Some((missing, _)) = missing else { return Ok(Found::No) };
@@ -63,7 +67,11 @@ fn isotach_fields_missing(fields: Handle<Fields>, count: Out<u64>) -> Result<Fou
 }
 
 #[export]
-fn isotach_fields_missing_key(fields: Handle<Fields>, at: usize, key: Out<*const c_char>) -> Result<Found> {
+fn isotach_fields_missing_key(
+    mut fields: Handle<Fields>,
+    at: usize,
+    key: Out<*const c_char>,
+) -> Result<Found> {
     let missing = fields.get_mut("fields")?.missing()?;
     key.check("key")?;
     let Some(text) = missing.and_then(|(_, keys)| keys.get(at)) else { return Ok(Found::No) };

@@ -42,7 +42,7 @@ fn fdb_list(
 }
 
 #[export]
-fn fdb_retrieve(fdb: Handle<Fdb>, request: Handle<Request>, dr: Handle<Reader>) -> Result<()> {
+fn fdb_retrieve(fdb: Handle<Fdb>, request: Handle<Request>, mut dr: Handle<Reader>) -> Result<()> {
     let (fdb, request, reader) = (fdb.get("fdb")?, request.get("req")?, dr.get_mut("dr")?);
     reader.set(fdb.retrieve(request)?);
     Ok(())

@@ -10,7 +10,7 @@ fn fdb_new_key(key: Out<Handle<Key>>) -> Result<()> {
 }
 
 #[export]
-fn fdb_key_add(key: Handle<Key>, param: Text, value: Text) -> Result<()> {
+fn fdb_key_add(mut key: Handle<Key>, param: Text, value: Text) -> Result<()> {
     let (key, name, value) = (key.get_mut("key")?, param.get("param")?, value.get("value")?);
     key.set(name, value);
     Ok(())

@@ -6,7 +6,7 @@ use super::{Handle, Next, Out, Result, export};
 use crate::listing::{Listing, SplitKey};
 
 #[export]
-fn fdb_listiterator_next(it: Handle<Listing>) -> Result<Next> {
+fn fdb_listiterator_next(mut it: Handle<Listing>) -> Result<Next> {
     Ok(if it.get_mut("it")?.advance()? { Next::There } else { Next::End })
 }
 
@@ -26,7 +26,7 @@ fn fdb_listiterator_attrs(
 }
 
 #[export]
-fn fdb_listiterator_splitkey(it: Handle<Listing>, key: Handle<SplitKey>) -> Result<()> {
+fn fdb_listiterator_splitkey(it: Handle<Listing>, mut key: Handle<SplitKey>) -> Result<()> {
     key.get_mut("key")?.set(it.get("it")?.current()?);
     Ok(())
 }
@@ -43,7 +43,7 @@ fn fdb_new_splitkey(key: Out<Handle<SplitKey>>) -> Result<()> {
 
 #[export]
 fn fdb_splitkey_next_metadata(
-    it: Handle<SplitKey>,
+    mut it: Handle<SplitKey>,
     key: Out<*const c_char>,
     value: Out<*const c_char>,
     level: Out<usize>,

@@ -18,13 +18,13 @@ fn fdb_new_datareader(dr: Out<Handle<Reader>>) -> Result<()> {
 }
 
 #[export]
-fn fdb_datareader_open(dr: Handle<Reader>, size: Out<c_long>) -> Result<()> {
+fn fdb_datareader_open(mut dr: Handle<Reader>, size: Out<c_long>) -> Result<()> {
     size.put_if_any(long(dr.get_mut("dr")?.open()?));
     Ok(())
 }
 
 #[export]
-fn fdb_datareader_close(dr: Handle<Reader>) -> Result<()> {
+fn fdb_datareader_close(mut dr: Handle<Reader>) -> Result<()> {
     dr.get_mut("dr")?.close()
 }
 
@@ -34,12 +34,12 @@ fn fdb_datareader_tell(dr: Handle<Reader>, pos: Out<c_long>) -> Result<()> {
 }
 
 #[export]
-fn fdb_datareader_seek(dr: Handle<Reader>, pos: c_long) -> Result<()> {
+fn fdb_datareader_seek(mut dr: Handle<Reader>, pos: c_long) -> Result<()> {
     dr.get_mut("dr")?.seek(pos)
 }
 
 #[export]
-fn fdb_datareader_skip(dr: Handle<Reader>, count: c_long) -> Result<()> {
+fn fdb_datareader_skip(mut dr: Handle<Reader>, count: c_long) -> Result<()> {
     dr.get_mut("dr")?.skip(count)
 }
 
@@ -50,7 +50,7 @@ fn fdb_datareader_size(dr: Handle<Reader>, size: Out<c_long>) -> Result<()> {
 
 #[export]
 unsafe fn fdb_datareader_read(
-    dr: Handle<Reader>,
+    mut dr: Handle<Reader>,
     buf: *mut c_void,
     count: c_long,
     read: Out<c_long>,

@@ -37,6 +37,8 @@ fn fdb_purge(
 
 #[export(fdb_purge_iterator_next)]
 fn fdb_wipe_iterator_next(it: Handle<Report>, element: Out<Handle<Element>>) -> Result<Next> {
+    // The second name repeats the parameters, where `mut` would have no effect.
+    let mut it = it;
     let report = it.get_mut("it")?;
     element.check("element")?;
     let next = report.next()?;

@@ -21,7 +21,7 @@ fn fdb_new_request(request: Out<Handle<Request>>) -> Result<()> {
 
 #[export]
 unsafe fn fdb_request_add(
-    request: Handle<Request>,
+    mut request: Handle<Request>,
     param: Text,
     values: *const Text,
     count: c_int,
@@ -56,7 +56,7 @@ fn fdb_request_get(
 }
 
 #[export]
-fn fdb_expand_request(request: Handle<Request>) -> Result<()> {
+fn fdb_expand_request(mut request: Handle<Request>) -> Result<()> {
     let request = request.get_mut("req")?;
     *request = STANDARD.expanded(request)?;
     Ok(())
