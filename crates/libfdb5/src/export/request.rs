@@ -1,12 +1,12 @@
 //! Requests.
 
 use std::{
-    ffi::{CStr, CString, c_char, c_int},
+    ffi::{CString, c_char, c_int, c_void},
     ptr,
     sync::LazyLock,
 };
 
-use isotach_capi_kit::{Failure, c_text};
+use isotach_capi_kit::{CODE_INTERNAL, Failure, c_text};
 use isotach_mars::{Request, Schema};
 
 use super::{Handle, Out, Result, Text, export, texts};
@@ -69,29 +69,81 @@ fn fdb_delete_request(request: Handle<Request>) -> Result<()> {
 
 /// An array of texts of the C library's memory, each of which the caller frees.
 fn given_away(texts: &[CString]) -> Result<*mut *mut c_char> {
-    // SAFETY: it has no preconditions. One more than the texts, since none could give no array.
-    let array: *mut *mut c_char = unsafe { libc::calloc(texts.len() + 1, size_of::<*mut c_char>()) }.cast();
+    given_from(texts, |size| {
+        // SAFETY: it has no preconditions.
+        unsafe { libc::malloc(size) }
+    })
+}
+
+/// As `given_away`, from an allocator whose memory `free` takes back. All or nothing is given.
+fn given_from(texts: &[CString], mut allocate: impl FnMut(usize) -> *mut c_void) -> Result<*mut *mut c_char> {
+    // One more than the texts, since memory of no size may be null.
+    let array: *mut *mut c_char = allocate((texts.len() + 1) * size_of::<*mut c_char>()).cast();
     if array.is_null() {
         return Err(no_memory());
     }
     for (at, text) in texts.iter().enumerate() {
-        // SAFETY: `at` is below the length of the array.
-        unsafe { array.add(at).write(copied(text)) };
+        let bytes = text.as_bytes_with_nul();
+        let copy: *mut c_char = allocate(bytes.len()).cast();
+        if copy.is_null() {
+            // SAFETY: `array` has `at` texts, which nobody has seen.
+            unsafe { free_all(array, at) };
+            return Err(no_memory());
+        }
+        // SAFETY: `copy` is new memory of so many bytes, and `at` is below the length of the array.
+        unsafe {
+            ptr::copy_nonoverlapping(bytes.as_ptr().cast(), copy, bytes.len());
+            array.add(at).write(copy);
+        }
     }
     Ok(array)
 }
 
-fn copied(text: &CStr) -> *mut c_char {
-    let bytes = text.to_bytes_with_nul();
-    // SAFETY: it has no preconditions.
-    let copy: *mut c_char = unsafe { libc::malloc(bytes.len()) }.cast();
-    if !copy.is_null() {
-        // SAFETY: `copy` is new memory of so many bytes.
-        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr().cast(), copy, bytes.len()) };
+/// Frees an array and its first texts.
+///
+/// # Safety
+/// They are of the C library's memory, and nothing uses them afterwards.
+unsafe fn free_all(array: *mut *mut c_char, count: usize) {
+    for at in 0..count {
+        // SAFETY: the caller's promise.
+        unsafe { libc::free((*array.add(at)).cast()) };
     }
-    copy
+    // SAFETY: the caller's promise.
+    unsafe { libc::free(array.cast()) };
 }
 
 fn no_memory() -> Failure {
-    Failure::invalid("there is no memory for the values")
+    Failure { code: CODE_INTERNAL, text: "there is no memory for the values of the request".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CStr;
+
+    use super::*;
+
+    #[test]
+    fn values_are_given_whole_or_not_at_all_where_memory_ends() {
+        let texts = [c"0".to_owned(), c"6".to_owned()];
+        for allocations in 0..3 {
+            let mut left = allocations;
+            let refused = given_from(&texts, |size| {
+                if left == 0 {
+                    return ptr::null_mut();
+                }
+                left -= 1;
+                // SAFETY: it has no preconditions.
+                unsafe { libc::malloc(size) }
+            });
+            let failure = refused.unwrap_err();
+            assert_eq!(failure.code, "internal", "{allocations} allocations");
+            assert!(failure.text.starts_with("there is no memory"), "{}", failure.text);
+        }
+        let given = given_away(&texts).unwrap();
+        // SAFETY: two texts, used by nobody else.
+        unsafe {
+            assert_eq!(CStr::from_ptr(*given.add(1)), c"6");
+            free_all(given, 2);
+        }
+    }
 }
