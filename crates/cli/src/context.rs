@@ -10,7 +10,7 @@ use isotach_object::{Error as ObjectError, PoolUri, Registry};
 pub(crate) use isotach_open::{
     Origin as Source, is_in_memory, is_same_pool, registry, relabel_through_eccodes,
 };
-use isotach_open::{from_environment, pools, read_only_registry};
+use isotach_open::{from_environment, no_store, pools, read_only_registry};
 
 use crate::failure::{Failure, Outcome};
 
@@ -109,12 +109,7 @@ pub(crate) fn source(target: &StoreFlags) -> Outcome<Source> {
     if let Some(path) = &target.config {
         return Ok(Source::File { path: path.clone(), given_by: "--config" });
     }
-    from_environment()?.ok_or_else(|| {
-        Failure::usage(
-            "no store: expected --store URI, --config FILE, ISOTACH_STORE or ISOTACH_CONFIG in the environment, or a file \
-             isotach.yaml",
-        )
-    })
+    from_environment()?.ok_or_else(|| Failure::usage(no_store(&["--store URI", "--config FILE"])))
 }
 
 /// The failure for a store that cannot be opened. Most are no usage errors.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use isotach_capi_kit::{Failure, Result};
 use isotach_fields::{Action, FieldStore, Space};
-use isotach_open::{Origin, from_variables, in_known_places, registry, text_variable};
+use isotach_open::{Origin, from_variables, in_known_places, no_store, registry, text_variable};
 
 /// Opens the store that the environment names.
 pub(crate) fn store_of_environment() -> Result<FieldStore> {
@@ -17,11 +17,7 @@ pub(crate) fn store_of_environment() -> Result<FieldStore> {
     if let Some((origin, variable)) = named_by_fdb()? {
         return open_or_create(&origin).map_err(|failure| failure.about(variable));
     }
-    let origin = in_known_places().ok_or_else(|| {
-        Failure::invalid(
-            "no store: expected ISOTACH_STORE or ISOTACH_CONFIG in the environment, or a file isotach.yaml",
-        )
-    })?;
+    let origin = in_known_places().ok_or_else(|| no_store(&[]))?;
     open(&origin).map_err(|failure| failure.about(&origin.name()))
 }
 

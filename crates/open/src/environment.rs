@@ -20,6 +20,18 @@ pub fn from_environment() -> Result<Option<Origin>> {
     Ok(from_variables()?.or_else(in_known_places))
 }
 
+/// The error of a program that nothing names a store to. `others` are its own ways to name one, as in `"--store URI"`.
+///
+/// ```
+/// let error = isotach_open::no_store(&["an argument"]);
+/// assert!(error.to_string().starts_with("no store: expected an argument, ISOTACH_STORE or ISOTACH_CONFIG"));
+/// ```
+pub fn no_store(others: &[&str]) -> Error {
+    let others: String = others.iter().map(|other| format!("{other}, ")).collect();
+    let expected = format!("{others}ISOTACH_STORE or ISOTACH_CONFIG in the environment, or a file {FILE}");
+    Error::Invalid { what: "no store".to_owned(), expected }
+}
+
 /// The origin that `ISOTACH_STORE` or else `ISOTACH_CONFIG` names.
 ///
 /// # Errors

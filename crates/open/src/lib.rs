@@ -20,7 +20,7 @@ use isotach_fields::{Config, FieldStore};
 use isotach_grib::Eccodes;
 use isotach_object::{Engine, PoolUri, Registry, memory::Memory};
 
-pub use environment::{clock, from_environment, from_variables, in_known_places, text_variable};
+pub use environment::{clock, from_environment, from_variables, in_known_places, no_store, text_variable};
 pub use origin::Origin;
 pub use pool_uri::{is_same_pool, pool_uri};
 

@@ -12,7 +12,7 @@ use std::{
 
 use isotach_fields::{Error as FieldsError, FieldStore};
 use isotach_object::{Error as ObjectError, Registry};
-use isotach_open::{Origin, from_environment, is_in_memory, pool_uri, registry};
+use isotach_open::{Origin, from_environment, is_in_memory, no_store, pool_uri, registry};
 use pyo3::{prelude::*, sync::MutexExt};
 
 use crate::{
@@ -59,12 +59,7 @@ fn origin_of(kind: &str, value: &str, folder: Option<PathBuf>) -> Outcome<Origin
             let path = folder.unwrap_or_default().join("configuration");
             Origin::Text { text: value.to_owned(), path }
         }
-        _ => from_environment()?.ok_or_else(|| FieldsError::Invalid {
-            what: "no store".to_owned(),
-            expected:
-                "an argument, ISOTACH_STORE or ISOTACH_CONFIG in the environment, or a file isotach.yaml"
-                    .to_owned(),
-        })?,
+        _ => from_environment()?.ok_or_else(|| no_store(&["an argument"]))?,
     };
     Ok(origin)
 }

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use isotach_capi_kit::Failure;
 use isotach_fields::{Config, FieldStore};
-use isotach_open::{Origin, from_environment, pool_uri, registry};
+use isotach_open::{Origin, from_environment, no_store, pool_uri, registry};
 
 use super::{Handle, Out, Result, Text, export};
 
@@ -40,11 +39,7 @@ fn at(place: Option<&str>, act: impl FnOnce(&Origin) -> Result<FieldStore>) -> R
     if let Some(place) = place {
         return act(&Origin::Store { uri: pool_uri(place)?, given_by: "the argument" });
     }
-    let origin = from_environment()?.ok_or_else(|| {
-        Failure::invalid(
-            "no store: expected ISOTACH_STORE or ISOTACH_CONFIG in the environment, or a file isotach.yaml",
-        )
-    })?;
+    let origin = from_environment()?.ok_or_else(|| no_store(&[]))?;
     act(&origin).map_err(|failure| failure.about(origin.given_by()))
 }
 
