@@ -17,6 +17,8 @@ const HAS_STREAM: u8 = 1;
 const HAS_MASK: u8 = 2;
 /// GRIB counts points in 32 bits.
 const POINTS_MAX: u64 = u32::MAX as u64;
+/// A place in the message is counted in bits, too, and that count has 64 bits.
+const BYTES_MAX: u64 = u64::MAX / 8;
 
 impl JumpInfo {
     /// The index as bytes: about 50, and about two for each CCSDS interval and for each 32 768 points of a bitmap.
@@ -150,8 +152,8 @@ impl Reader<'_> {
 
     fn range(&mut self) -> Result<Range<u64>, JumpError> {
         let (start, length) = (self.number()?, self.number()?);
-        let end = start.checked_add(length).ok_or_else(|| JumpError::index("a section has no end"))?;
-        Ok(start..end)
+        let end = start.checked_add(length).filter(|end| *end <= BYTES_MAX);
+        Ok(start..end.ok_or_else(|| JumpError::index("a section ends behind any message"))?)
     }
 
     fn mask(&mut self, points: u64) -> Result<(Option<Mask>, u64), JumpError> {
@@ -282,6 +284,19 @@ mod tests {
         assert_eq!(
             JumpInfo::from_bytes(&bytes).unwrap_err().to_string(),
             "the jump index is corrupt: it is of version 2, expected 1; build it anew from the message"
+        );
+    }
+
+    #[test]
+    fn an_index_of_a_section_too_long_to_count_its_bits_is_refused() {
+        let mut info = rich(&[40_000], &[]);
+        info.data = 0..BYTES_MAX;
+        assert_eq!(JumpInfo::from_bytes(&info.to_bytes()).unwrap(), info);
+        assert_eq!(info.bytes_of(&(4096..4097)), Some(5000..BYTES_MAX));
+        info.data = 0..1 << 61;
+        assert_eq!(
+            JumpInfo::from_bytes(&info.to_bytes()).unwrap_err().to_string(),
+            "the jump index is corrupt: a section ends behind any message; build it anew from the message"
         );
     }
 
