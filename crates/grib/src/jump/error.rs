@@ -48,6 +48,9 @@ pub enum JumpError {
         /// How many bytes came.
         found: u64,
     },
+    /// Values were asked for before the bytes that hold them were supplied.
+    #[error("the extraction is unfinished: supply the bytes of the message that it wants")]
+    Unfinished,
 }
 
 impl JumpError {

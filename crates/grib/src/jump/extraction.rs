@@ -23,6 +23,8 @@ pub struct Extraction<'i> {
     asked: Vec<Asked>,
     /// Whether `asked` knows its packed values.
     knows_values: bool,
+    /// Whether all values are decoded.
+    is_done: bool,
     wanted: Vec<Range<u64>>,
     values: Vec<f64>,
 }
@@ -60,7 +62,8 @@ impl JumpInfo {
         }
         let values = room(length)?;
         let knows_values = self.mask.is_none();
-        let mut work = Extraction { info: self, asked, knows_values, wanted: Vec::new(), values };
+        let mut work =
+            Extraction { info: self, asked, knows_values, is_done: false, wanted: Vec::new(), values };
         work.want();
         if work.wanted.is_empty() {
             work.supply::<&[u8]>(&[])?;
@@ -83,7 +86,7 @@ impl JumpInfo {
             let parts = work.wanted().iter().cloned().map(&mut read).collect::<Result<Vec<B>, E>>()?;
             work.supply(&parts)?;
         }
-        Ok(work.finish())
+        Ok(work.finish()?)
     }
 }
 
@@ -94,28 +97,42 @@ impl Extraction<'_> {
         &self.wanted
     }
 
-    /// Takes the bytes of each range of [`wanted`](Self::wanted).
+    /// Takes the bytes of each range of [`wanted`](Self::wanted). After an error the same bytes are wanted again.
     ///
     /// # Errors
     /// [`JumpError::ShortRead`] if a part is not as long as its range, [`JumpError::CorruptMessage`] if the bytes cannot be
     /// those of the message of which this is the index.
     pub fn supply<B: AsRef<[u8]>>(&mut self, parts: &[B]) -> Result<(), JumpError> {
+        if self.is_done {
+            return Ok(());
+        }
         let wanted = std::mem::take(&mut self.wanted);
-        let parts = Parts::new(&wanted, parts)?;
+        let outcome = Parts::new(&wanted, parts).and_then(|parts| self.advance(&parts));
+        if outcome.is_err() {
+            self.wanted = wanted;
+        }
+        outcome
+    }
+
+    /// The values of all ranges, one behind the other in the order asked for, NaN where a point has none.
+    ///
+    /// # Errors
+    /// [`JumpError::Unfinished`] as long as bytes are wanted.
+    pub fn finish(self) -> Result<Vec<f64>, JumpError> {
+        if self.is_done { Ok(self.values) } else { Err(JumpError::Unfinished) }
+    }
+
+    fn advance(&mut self, parts: &Parts<'_>) -> Result<(), JumpError> {
         if !self.knows_values {
-            self.look_up(&parts)?;
+            self.look_up(parts)?;
             self.want();
             if !self.wanted.is_empty() {
                 return Ok(());
             }
         }
-        self.decode(&parts)
-    }
-
-    /// The values of all ranges, one behind the other in the order asked for, NaN where a point has none.
-    #[must_use]
-    pub fn finish(self) -> Vec<f64> {
-        self.values
+        self.decode(parts)?;
+        self.is_done = true;
+        Ok(())
     }
 
     /// Finds out which bytes are needed next.
@@ -130,12 +147,12 @@ impl Extraction<'_> {
 
     /// Finds the packed values of the points.
     fn look_up(&mut self, parts: &Parts<'_>) -> Result<(), JumpError> {
-        self.knows_values = true;
         let Some(mask) = &self.info.mask else { return Ok(()) };
         for asked in self.asked.iter_mut().filter(|asked| !asked.points.is_empty()) {
             asked.bitmap = parts.find(mask.bytes(&asked.points))?.to_vec();
             asked.packed = mask.values(&asked.bits(), &asked.points);
         }
+        self.knows_values = true;
         Ok(())
     }
 
@@ -216,6 +233,57 @@ fn merged(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jump::mask::Mask;
+    use crate::jump::scaling::Scaling;
+
+    /// 80 points, of which every other has a value: the bitmap from byte 0 on, the values from byte 10 on.
+    fn masked() -> (JumpInfo, Vec<u8>) {
+        let info = JumpInfo {
+            grid: 0..0,
+            grid_md5: [0; 16],
+            points: 80,
+            scaling: Scaling { reference: 1.0, binary: 0, decimal: 0 },
+            bits: 8,
+            values: 40,
+            data: 10..50,
+            stream: None,
+            mask: Some(Mask { offset: 0, before: vec![0] }),
+        };
+        (info, [vec![0b1010_1010; 10], (0..40).collect()].concat())
+    }
+
+    fn read<'m>(work: &Extraction<'_>, message: &'m [u8]) -> Vec<&'m [u8]> {
+        let part = |range: &Range<u64>| &message[range.start as usize..range.end as usize];
+        work.wanted().iter().map(part).collect()
+    }
+
+    #[test]
+    fn bytes_that_were_refused_are_wanted_again() {
+        let (info, message) = masked();
+        let mut work = info.extraction(&[4..5, 78..80]).unwrap();
+        for _ in 0..2 {
+            let wanted = work.wanted().to_vec();
+            let short = read(&work, &message).iter().map(|part| &part[1..]).collect::<Vec<_>>();
+            assert!(matches!(work.supply(&short), Err(JumpError::ShortRead { .. })));
+            assert!(work.supply::<&[u8]>(&[]).is_err());
+            assert_eq!(work.wanted(), wanted);
+            work.supply(&read(&work, &message)).unwrap();
+        }
+        assert!(work.wanted().is_empty());
+        let values = work.finish().unwrap();
+        assert!(values[..2] == [3.0, 40.0] && values[2].is_nan(), "{values:?}");
+    }
+
+    #[test]
+    fn values_are_not_given_before_all_bytes_were_supplied() {
+        let (info, message) = masked();
+        let mut work = info.extraction(&[4..5]).unwrap();
+        work.supply(&read(&work, &message)).unwrap();
+        for work in [work, info.extraction(&[4..5]).unwrap()] {
+            assert_eq!(work.finish(), Err(JumpError::Unfinished));
+        }
+        assert_eq!(info.extraction(&[7..7]).unwrap().finish(), Ok(Vec::new()));
+    }
 
     #[test]
     fn ranges_near_each_other_are_read_as_one() {
