@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::JumpError;
 use super::decode::{Run, room};
 use super::info::JumpInfo;
-use super::mask::{Bitmap, CHUNK};
+use super::mask::{Bitmap, CHUNK, Mask};
 
 /// Bytes that lie less than this apart are read at once: a page costs as much as a part of it.
 const GAP: u64 = 4096;
@@ -26,6 +26,8 @@ pub struct Extraction<'i> {
     /// Whether all values are decoded.
     is_done: bool,
     wanted: Vec<Range<u64>>,
+    /// The bits of the bitmap that were read, by the first byte of each part. Points of one chunk share them.
+    bitmap: Vec<(u64, Vec<u8>)>,
     values: Vec<f64>,
 }
 
@@ -37,8 +39,6 @@ struct Asked {
     to: Range<usize>,
     /// Which of the packed values they have.
     packed: Range<u64>,
-    /// The bits of the bitmap from their chunk on.
-    bitmap: Vec<u8>,
 }
 
 impl JumpInfo {
@@ -58,12 +58,19 @@ impl JumpInfo {
             let to = length..count.ok_or(JumpError::TooLarge { values: end - start })?;
             length = to.end;
             let packed = if self.mask.is_none() { start..end } else { 0..0 };
-            asked.push(Asked { points: start..end, to, packed, bitmap: Vec::new() });
+            asked.push(Asked { points: start..end, to, packed });
         }
         let values = room(length)?;
         let knows_values = self.mask.is_none();
-        let mut work =
-            Extraction { info: self, asked, knows_values, is_done: false, wanted: Vec::new(), values };
+        let mut work = Extraction {
+            info: self,
+            asked,
+            knows_values,
+            is_done: false,
+            wanted: Vec::new(),
+            bitmap: Vec::new(),
+            values,
+        };
         work.want();
         if work.wanted.is_empty() {
             work.supply::<&[u8]>(&[])?;
@@ -149,20 +156,20 @@ impl Extraction<'_> {
     fn look_up(&mut self, parts: &Parts<'_>) -> Result<(), JumpError> {
         let Some(mask) = &self.info.mask else { return Ok(()) };
         for asked in self.asked.iter_mut().filter(|asked| !asked.points.is_empty()) {
-            asked.bitmap = parts.find(mask.bytes(&asked.points))?.to_vec();
-            asked.packed = mask.values(&asked.bits(), &asked.points);
+            asked.packed = mask.values(&parts.bits(mask, &asked.points)?, &asked.points);
         }
+        self.bitmap = parts.parts.iter().map(|(start, bytes)| (*start, bytes.to_vec())).collect();
         self.knows_values = true;
         Ok(())
     }
 
     fn decode(&mut self, parts: &Parts<'_>) -> Result<(), JumpError> {
         let data = |range| parts.find(range);
-        if self.info.mask.is_none() {
+        let Some(mask) = &self.info.mask else {
             let run = |asked: &Asked| Run { values: asked.packed.clone(), to: asked.to.start };
             let runs: Vec<Run> = self.asked.iter().map(run).collect();
             return self.info.unpack(&runs, data, &mut self.values);
-        }
+        };
         let mut runs = Vec::with_capacity(self.asked.len());
         let mut length = 0;
         for asked in &self.asked {
@@ -171,17 +178,13 @@ impl Extraction<'_> {
         }
         let mut packed = room(length)?;
         self.info.unpack(&runs, data, &mut packed)?;
-        for (asked, run) in self.asked.iter().zip(&runs) {
+        let bitmap = Parts { parts: self.bitmap.iter().map(|(start, bytes)| (*start, &bytes[..])).collect() };
+        for (asked, run) in self.asked.iter().zip(&runs).filter(|(asked, _)| !asked.points.is_empty()) {
+            let bits = bitmap.bits(mask, &asked.points)?;
             let points = self.values.get_mut(asked.to.clone()).unwrap_or_default();
-            asked.bits().spread(asked.points.start, packed.get(run.to..).unwrap_or_default(), points)?;
+            bits.spread(asked.points.start, packed.get(run.to..).unwrap_or_default(), points)?;
         }
         Ok(())
-    }
-}
-
-impl Asked {
-    fn bits(&self) -> Bitmap<'_> {
-        Bitmap::new(&self.bitmap, self.points.start / CHUNK * CHUNK)
     }
 }
 
@@ -215,6 +218,11 @@ impl<'p> Parts<'p> {
         });
         found.ok_or(JumpError::ShortRead { start: range.start, end: range.end, found: 0 })
     }
+
+    /// The bits of the bitmap from the chunk of these points on.
+    fn bits(&self, mask: &Mask, points: &Range<u64>) -> Result<Bitmap<'p>, JumpError> {
+        Ok(Bitmap::new(self.find(mask.bytes(points))?, points.start / CHUNK * CHUNK))
+    }
 }
 
 /// Ranges in order, with those made one that overlap or lie near each other.
@@ -233,7 +241,6 @@ fn merged(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jump::mask::Mask;
     use crate::jump::scaling::Scaling;
 
     /// 80 points, of which every other has a value: the bitmap from byte 0 on, the values from byte 10 on.
@@ -272,6 +279,22 @@ mod tests {
         assert!(work.wanted().is_empty());
         let values = work.finish().unwrap();
         assert!(values[..2] == [3.0, 40.0] && values[2].is_nan(), "{values:?}");
+    }
+
+    #[test]
+    fn points_of_one_chunk_share_one_copy_of_its_bitmap() {
+        let (info, message) = masked();
+        let points: Vec<Range<u64>> = (0..80).map(|point| point..point + 1).collect();
+        let mut work = info.extraction(&points).unwrap();
+        work.supply(&read(&work, &message)).unwrap();
+        assert_eq!(work.bitmap.iter().map(|(_, bytes)| bytes.len()).sum::<usize>(), 10);
+        work.supply(&read(&work, &message)).unwrap();
+        let values = work.finish().unwrap();
+        let known = (0..40).flat_map(|number| [f64::from(number) + 1.0, f64::NAN]);
+        assert!(
+            values.len() == 80
+                && values.iter().zip(known).all(|(value, known)| value.total_cmp(&known).is_eq())
+        );
     }
 
     #[test]
