@@ -53,6 +53,11 @@ pub(crate) fn held() -> MutexGuard<'static, Held> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+#[cfg(test)]
+pub(crate) fn is_in_use() -> bool {
+    HELD.try_lock().is_err()
+}
+
 impl Held {
     fn fill(&mut self) -> io::Result<()> {
         while self.lent == 0 && self.files.len() < FILES {

@@ -51,7 +51,7 @@ thread_local! {
 /// Called before a fork: lets no other thread call ecCodes, which a process has only one of.
 #[pyfunction]
 pub(crate) fn before_fork() {
-    PAUSE.with(|pause| *pause.borrow_mut() = Eccodes::pause());
+    PAUSE.with(|pause| *pause.borrow_mut() = Some(Eccodes::pause()));
 }
 
 /// Called after a fork, in the parent and in the child.

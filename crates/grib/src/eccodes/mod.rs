@@ -9,7 +9,7 @@ mod unknown;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{MutexGuard, OnceLock};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 pub use error::EccodesError;
 pub use key::message_key;
@@ -39,13 +39,22 @@ pub struct Eccodes {
 }
 
 static LOADED: OnceLock<Result<Eccodes, EccodesError>> = OnceLock::new();
+/// Held by the thread that sets `LOADED`. A process that forked meanwhile would leave its child waiting for that thread for ever.
+static LOADING: Mutex<()> = Mutex::new(());
 
-/// While it lives, no other thread of the process is in the middle of a call of ecCodes: see [`Eccodes::pause`].
+/// While it lives, no other thread of the process loads ecCodes or is in the middle of a call of it: see [`Eccodes::pause`].
 #[derive(Debug)]
 pub struct Pause {
     /// Given back in this order.
     _held: MutexGuard<'static, Held>,
-    _calls: MutexGuard<'static, ()>,
+    /// `None` if ecCodes is not loaded.
+    _calls: Option<MutexGuard<'static, ()>>,
+    _loading: MutexGuard<'static, ()>,
+}
+
+/// Waits until no other thread loads ecCodes. None does while the guard lives.
+fn loading() -> MutexGuard<'static, ()> {
+    LOADING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// 2.28.0 for 22800.
@@ -76,7 +85,11 @@ impl Eccodes {
     pub fn load() -> Result<&'static Self, EccodesError> {
         // The loader needs files, too, and what it says then would be kept as if there were no ecCodes.
         reserve::fill()?;
-        LOADED.get_or_init(find::find).as_ref().map_err(Clone::clone)
+        let loaded = LOADED.get().unwrap_or_else(|| {
+            let _loading = loading();
+            LOADED.get_or_init(find::find)
+        });
+        loaded.as_ref().map_err(Clone::clone)
     }
 
     /// Names the root of the environment that this process runs in, as an interpreter of Python knows it, before ecCodes is loaded.
@@ -85,10 +98,10 @@ impl Eccodes {
         find::OWN.get_or_init(|| root);
     }
 
-    /// Waits for the calls of other threads, and lets none begin. `None` if ecCodes is not loaded.
+    /// Waits until no other thread loads or calls ecCodes, and lets none begin.
     ///
-    /// A forked child has only the thread that forked: if another one was in a call, ecCodes would stay locked in the child. So a
-    /// process that forks holds the pause meanwhile, and parent and child drop it.
+    /// A forked child has only the thread that forked. If another one was loading or calling ecCodes, it would stay locked in the
+    /// child. So a process that forks holds the pause meanwhile, and parent and child drop it.
     ///
     /// ```
     /// let pause = isotach_grib::Eccodes::pause();
@@ -96,10 +109,11 @@ impl Eccodes {
     /// drop(pause);
     /// ```
     #[must_use]
-    pub fn pause() -> Option<Pause> {
-        let eccodes = LOADED.get()?.as_ref().ok()?;
-        let calls = eccodes.api.wait();
-        Some(Pause { _held: reserve::held(), _calls: calls })
+    pub fn pause() -> Pause {
+        // Each guard is taken before those that its holders take.
+        let loading = loading();
+        let calls = LOADED.get().and_then(|loaded| loaded.as_ref().ok()).map(|eccodes| eccodes.api.wait());
+        Pause { _held: reserve::held(), _calls: calls, _loading: loading }
     }
 
     /// The library's version, as in "2.28.0".

@@ -1,4 +1,8 @@
-//! Keys of messages made from samples, as both ecCodes of Debian and of PyPI give them.
+//! Keys of messages made from samples, as both ecCodes of Debian and of PyPI give them; and the pause around a fork.
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use isotach_engine_kit::context::Context;
 
@@ -245,4 +249,27 @@ fn eccodes_and_the_scan_agree_on_the_length_of_a_large_grib_1_message() {
     let file = [large.as_slice(), &large, b"padding"].concat();
     let lengths: Vec<_> = crate::SliceScanner::new(&file).map(|found| found.unwrap().bytes.len()).collect();
     assert_eq!(lengths, [large.len(); 2]);
+}
+
+#[test]
+fn a_pause_waits_for_the_first_load_of_another_thread() {
+    let load = loading();
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let pause = Eccodes::pause();
+            sender.send(()).unwrap();
+            drop(pause);
+        });
+        assert!(receiver.recv_timeout(Duration::from_millis(100)).is_err(), "it did not wait");
+        drop(load);
+        receiver.recv().unwrap();
+    });
+}
+
+#[test]
+fn a_pause_keeps_the_reserve_and_the_loader_free_of_other_threads() {
+    let pause = Eccodes::pause();
+    assert!(LOADING.try_lock().is_err() && reserve::is_in_use());
+    drop(pause);
 }
