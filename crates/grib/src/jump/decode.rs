@@ -3,6 +3,7 @@
 //! What must stay true: an interval of a stream is decoded once for all runs of values that touch it.
 
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::JumpError;
@@ -30,8 +31,7 @@ struct Piece {
 
 impl JumpInfo {
     /// Decodes all values: one for each point, in the message's order, NaN where it has none. They equal those of ecCodes bit
-    /// for bit. `threads` share the work of a large field, of which this
-    /// thread is one.
+    /// for bit. Up to `threads` threads share the work of a large field. This thread is one of them.
     ///
     /// # Errors
     /// [`JumpError::TooLarge`], and [`JumpError::CorruptMessage`] if `message` cannot be the one of which this is the index.
@@ -51,14 +51,28 @@ impl JumpInfo {
         if values.len() as u64 != self.points {
             return Err(JumpError::OutOfRange { start: 0, end: values.len() as u64, points: self.points });
         }
+        self.decode_shared(message, threads, values, thread::Builder::new)
+    }
+
+    /// Decodes shares of the values on this thread, and on those that `builder` can start.
+    fn decode_shared(
+        &self,
+        message: &[u8],
+        threads: usize,
+        values: &mut [f64],
+        builder: impl Fn() -> thread::Builder,
+    ) -> Result<(), JumpError> {
         let share = values.len().div_ceil(threads.max(1)).max(SHARE_MIN).next_multiple_of(self.unit());
-        let mut parts = values.chunks_mut(share).zip((0..).step_by(share));
-        let Some((own, _)) = parts.next() else { return Ok(()) };
+        let count = values.len().div_ceil(share);
+        let shares = Mutex::new((0..).step_by(share).zip(values.chunks_mut(share)));
+        let next = || shares.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let decode =
+            || std::iter::from_fn(next).try_for_each(|(start, part)| self.decode_part(message, start, part));
         thread::scope(|scope| {
-            let others: Vec<_> = parts
-                .map(|(part, start)| scope.spawn(move || self.decode_part(message, start, part)))
-                .collect();
-            let own = self.decode_part(message, 0, own);
+            // Where the system gives no thread, those that run decode its share.
+            let others: Vec<_> =
+                (1..count).map_while(|_| builder().spawn_scoped(scope, decode).ok()).collect();
+            let own = decode();
             let results = others
                 .into_iter()
                 .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
@@ -229,4 +243,35 @@ pub(super) fn room(length: usize) -> Result<Vec<f64>, JumpError> {
     // Asked first, for the memory that is zero already, and costs nothing before it is written, cannot be asked for.
     Vec::<f64>::new().try_reserve_exact(length).map_err(|_| too_large())?;
     Ok(vec![0.0; length])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jump::scaling::Scaling;
+
+    #[test]
+    fn a_field_is_decoded_where_the_system_starts_no_thread() {
+        let points = 5 * SHARE_MIN as u64 / 2;
+        let info = JumpInfo {
+            grid: 0..0,
+            grid_md5: [0; 16],
+            points,
+            scaling: Scaling { reference: 0.0, binary: 0, decimal: 0 },
+            bits: 8,
+            values: points,
+            data: 0..points,
+            stream: None,
+            mask: None,
+        };
+        let message: Vec<u8> = (0..points).map(|point| (point % 251) as u8).collect();
+        // No address space has such a stack.
+        let builder = || thread::Builder::new().stack_size(1 << 60);
+        assert!(builder().spawn(|| ()).is_err());
+        let mut values = vec![f64::NAN; points as usize];
+        info.decode_shared(&message, 3, &mut values, builder).unwrap();
+        assert!(values.iter().zip(&message).all(|(value, byte)| *value == f64::from(*byte)));
+        assert_eq!(info.decode(&message, 3).unwrap(), values);
+        assert!(info.decode(&message[1..], 3).is_err());
+    }
 }
