@@ -100,6 +100,9 @@ impl GridPoints {
     }
 }
 
+/// The difference, in radians, that rounding can make between two distances that are equal. On the Earth it is less than 0.01 mm.
+const ROUNDING: f64 = 1e-12;
+
 /// The nearest point so far.
 struct Best {
     latitude: f64,
@@ -116,8 +119,6 @@ impl Best {
         latitude_of: impl Fn(&T) -> f64,
         candidates: impl Fn(&T) -> C,
     ) {
-        // What two ways of computing one distance may differ by.
-        const ROUNDING: f64 = 1e-12;
         for place in places {
             let latitude = latitude_of(&place);
             if (latitude - self.latitude).abs().to_radians() > self.angle + ROUNDING {
@@ -132,7 +133,7 @@ impl Best {
     fn offer(&mut self, latitude: f64, longitude: f64, index: u64) {
         let angle = angle(self.latitude, self.longitude, latitude, longitude);
         let lower = self.found.is_some_and(|(found, ..)| index < found);
-        if angle < self.angle || (angle == self.angle && lower) {
+        if angle < self.angle - ROUNDING || (angle <= self.angle + ROUNDING && lower) {
             (self.angle, self.found) = (angle, Some((index, latitude, longitude)));
         }
     }

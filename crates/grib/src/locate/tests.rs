@@ -120,6 +120,29 @@ fn the_nearest_point_at_a_high_latitude_may_be_of_a_farther_row() {
 }
 
 #[test]
+fn of_points_equally_near_the_one_of_the_lowest_index_is_found() {
+    let globe =
+        |latitude, index, stride| Row { latitude, longitude: 0.0, step: 10.0, count: 36, index, stride };
+    // Rows of one latitude each, from north to south.
+    let rows = vec![globe(-90.0, 72, 1), globe(0.0, 36, 1), globe(90.0, 0, 1)];
+    let points = GridPoints { places: Places::Rows(rows), count: 108 };
+    let found = |latitude, longitude| points.nearest(latitude, longitude).unwrap().index;
+    for (longitude, expected) in [(15.0, 37), (5.0, 36), (355.0, 36), (165.0, 52), (-5.0, 36)] {
+        assert_eq!(found(0.0, longitude), expected, "{longitude}");
+        assert_eq!(found(3.0, longitude), expected, "{longitude}");
+    }
+    for longitude in [0.0, 77.0, 180.0, 303.3] {
+        assert_eq!(found(90.0, longitude), 0, "all points of a pole are one: {longitude}");
+        assert_eq!(found(89.5, longitude), 0, "{longitude}");
+        assert_eq!(found(-89.5, longitude), 72, "{longitude}");
+    }
+    assert_eq!(found(45.0, 100.0), 0, "the pole and the equator are equally near");
+    let columns = GridPoints { places: Places::Rows(vec![globe(0.0, 0, 3), globe(10.0, 1, 3)]), count: 72 };
+    assert_eq!(columns.nearest(5.0, 20.0).unwrap().index, 6);
+    assert_eq!(columns.nearest(2.0, 25.0).unwrap().index, 6);
+}
+
+#[test]
 fn no_location_has_no_nearest_point() {
     let points = GridPoints { places: Places::Single(vec![(0.0, 0.0, 0)]), count: 1 };
     assert!(points.nearest(91.0, 0.0).is_none() && points.nearest(0.0, f64::NAN).is_none());
