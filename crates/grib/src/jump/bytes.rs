@@ -10,13 +10,11 @@ use super::ccsds::Ccsds;
 use super::info::{JumpInfo, Stream};
 use super::mask::{CHUNK, Mask};
 use super::scaling::Scaling;
-use super::sections::BITS_MAX;
+use super::sections::{BITS_MAX, POINTS_MAX};
 
 const VERSION: u8 = 1;
 const HAS_STREAM: u8 = 1;
 const HAS_MASK: u8 = 2;
-/// GRIB counts points in 32 bits.
-const POINTS_MAX: u64 = u32::MAX as u64;
 /// A place in the message is counted in bits, too, and that count has 64 bits.
 const BYTES_MAX: u64 = u64::MAX / 8;
 

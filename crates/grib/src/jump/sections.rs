@@ -33,6 +33,8 @@ pub(super) struct Sections {
 
 /// The most bits of a packed value.
 pub(super) const BITS_MAX: u8 = 32;
+/// The most points, and the most values. GRIB 2 counts them in 32 bits. GRIB 1 does not, but has room for more of a few bits.
+pub(super) const POINTS_MAX: u64 = u32::MAX as u64;
 
 impl Sections {
     /// Reads the sections of one whole message.
@@ -45,6 +47,10 @@ impl Sections {
     fn checked(self) -> Result<Self, JumpError> {
         if self.bits > BITS_MAX {
             return Err(JumpError::unsupported(format!("values of {} bits", self.bits)));
+        }
+        if self.points.max(self.values) > POINTS_MAX {
+            let (points, values) = (self.points, self.values);
+            return Err(JumpError::unsupported(format!("a field of {points} points and {values} values")));
         }
         let room = (self.data.len() as u64).saturating_mul(8);
         // Zero blocks of CCSDS hold 64 blocks of 64 values in a few bits. That stream is checked where it is walked.
@@ -118,6 +124,23 @@ mod tests {
     #[test]
     fn the_first_bit_of_a_signed_number_is_its_sign() {
         assert_eq!([signed([0, 5]), signed([0x80, 5]), signed([0xff, 0xff])], [5, -5, -32767]);
+    }
+
+    #[test]
+    fn more_points_than_an_index_can_count_are_refused() {
+        let of = |values: u64| Sections {
+            grid: 0..0,
+            points: values,
+            values,
+            scaling: Scaling { reference: 0.0, binary: 0, decimal: 0 },
+            bits: 1,
+            ccsds: None,
+            bitmap: None,
+            data: 0..1 << 30,
+        };
+        assert!(of(POINTS_MAX).checked().is_ok());
+        let error = of(POINTS_MAX + 1).checked().unwrap_err();
+        assert!(matches!(error, JumpError::Unsupported { .. }), "{error}");
     }
 
     #[test]
