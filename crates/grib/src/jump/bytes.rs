@@ -168,8 +168,7 @@ impl Reader<'_> {
     fn stream(&mut self, bits: u8, values: u64, data: &Range<u64>) -> Result<Stream, JumpError> {
         let [flags, block] = self.array()?;
         let blocks = u16::try_from(self.number()?).map_err(|_| JumpError::index("too long an interval"))?;
-        let ccsds =
-            Ccsds::new(flags, bits, block, blocks).map_err(|error| JumpError::index(error.to_string()))?;
+        let ccsds = Ccsds::new(flags, bits, block, blocks).map_err(JumpError::index)?;
         let starts = self.steps(ccsds.count(values), |step| step > 0)?;
         if starts.last().is_some_and(|last| *last >= (data.end - data.start).saturating_mul(8)) {
             return Err(JumpError::index("an interval begins behind the data"));
@@ -295,6 +294,16 @@ mod tests {
         assert_eq!(
             JumpInfo::from_bytes(&info.to_bytes()).unwrap_err().to_string(),
             "the jump index is corrupt: a section ends behind any message; build it anew from the message"
+        );
+    }
+
+    #[test]
+    fn an_index_of_an_impossible_stream_is_refused_with_one_remedy() {
+        let mut info = rich(&[40_000], &[]);
+        info.bits = 0;
+        assert_eq!(
+            JumpInfo::from_bytes(&info.to_bytes()).unwrap_err().to_string(),
+            "the jump index is corrupt: a CCSDS stream of values of 0 bits; build it anew from the message"
         );
     }
 

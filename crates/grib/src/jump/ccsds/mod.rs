@@ -38,9 +38,10 @@ pub(super) struct Ccsds {
 }
 
 impl Ccsds {
-    /// Parameters of values of `bits` bits, in blocks of `block` values, in intervals of `blocks` blocks.
-    pub(super) fn new(flags: u8, bits: u8, block: u8, blocks: u16) -> Result<Self, JumpError> {
-        let refuse = |what: String| Err(JumpError::unsupported(format!("a CCSDS stream of {what}")));
+    /// Parameters of values of `bits` bits, in blocks of `block` values, in intervals of `blocks` blocks. The error names the stream
+    /// that they would be of.
+    pub(super) fn new(flags: u8, bits: u8, block: u8, blocks: u16) -> Result<Self, String> {
+        let refuse = |what: String| Err(format!("a CCSDS stream of {what}"));
         match (bits, block, blocks) {
             (0 | 33.., _, _) => refuse(format!("values of {bits} bits")),
             (_, block, _) if ![8, 16, 32, 64].contains(&block) => refuse(format!("blocks of {block} values")),

@@ -92,7 +92,8 @@ fn find(message: &[u8]) -> Result<Found, JumpError> {
 fn ccsds(packing: &[u8], bits: u8) -> Result<Option<Ccsds>, JumpError> {
     let &[flags, block, i0, i1] = array(packing, 21, "the parameters of CCSDS in section 5")?;
     // Without bits there is no stream, whatever its parameters.
-    (bits > 0).then(|| Ccsds::new(flags, bits, block, u16::from(i0) << 8 | u16::from(i1))).transpose()
+    let stream = (bits > 0).then(|| Ccsds::new(flags, bits, block, u16::from(i0) << 8 | u16::from(i1)));
+    stream.transpose().map_err(JumpError::unsupported)
 }
 
 fn bitmap(message: &[u8], section: Option<Range<usize>>) -> Result<Option<Range<usize>>, JumpError> {
