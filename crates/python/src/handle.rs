@@ -37,6 +37,15 @@ enum State {
     Closed,
 }
 
+impl State {
+    fn opened(&self) -> Outcome<Option<FieldStore>> {
+        match self {
+            Self::Open(store) => Ok(store.here().cloned()),
+            Self::Closed => Err(Failure::Closed(STORE)),
+        }
+    }
+}
+
 /// The engines of this process. The stores of the memory engine live as long as they do.
 pub(crate) fn engines(py: Python<'_>) -> Registry {
     static ENGINES: Mutex<Option<OfProcess<Registry>>> = Mutex::new(None);
@@ -99,20 +108,18 @@ impl Handle {
         }
         let engines = engines(py);
         let opened = py.detach(|| open(&self.origin, self.at.as_deref(), &engines))?;
-        // Another thread of the child may have been faster.
-        if let Some(store) = self.opened(py)? {
+        let mut state = self.state(py);
+        // Another thread of the child may have been faster, or may have closed the handle.
+        if let Some(store) = state.opened()? {
             return Ok(store);
         }
-        *self.state(py) = State::Open(OfProcess::new(opened.clone()));
+        *state = State::Open(OfProcess::new(opened.clone()));
         Ok(opened)
     }
 
     /// The store, if this process has opened it.
     pub(crate) fn opened(&self, py: Python<'_>) -> Outcome<Option<FieldStore>> {
-        match &*self.state(py) {
-            State::Open(store) => Ok(store.here().cloned()),
-            State::Closed => Err(Failure::Closed(STORE)),
-        }
+        self.state(py).opened()
     }
 
     /// Fails if the handle is closed.
