@@ -15,6 +15,7 @@ mod calls;
 mod convert;
 mod error;
 mod field;
+mod fork;
 mod handle;
 mod inspection;
 mod listing;
@@ -38,11 +39,11 @@ mod _isotach {
         calls::{set_environment, version},
         error::codes,
         field::Field,
+        fork::{after_fork, before_fork},
         handle::Handle,
         inspection::{Inspected, Inspection},
         listing::{Listed, Listing},
         location::Location,
-        process::{after_fork, before_fork},
         request::Request,
         retrieval::Retrieval,
         transaction::Transaction,

@@ -3,10 +3,7 @@
 //! A forked child has only the thread that forked. Locks that other threads held stay locked, and threads that a value waits for do
 //! not exist. So a child never drops such a value, and asks for it in vain.
 
-use std::{cell::RefCell, mem, process};
-
-use isotach_grib::{Eccodes, Pause};
-use pyo3::prelude::*;
+use std::{mem, process};
 
 /// A value that is dropped only in the process that made it.
 #[derive(Debug)]
@@ -42,20 +39,4 @@ impl<T> Drop for OfProcess<T> {
             mem::forget(self.value.take());
         }
     }
-}
-
-thread_local! {
-    static PAUSE: RefCell<Option<Pause>> = const { RefCell::new(None) };
-}
-
-/// Called before a fork: lets no other thread call ecCodes, which a process has only one of.
-#[pyfunction]
-pub(crate) fn before_fork() {
-    PAUSE.with(|pause| *pause.borrow_mut() = Some(Eccodes::pause()));
-}
-
-/// Called after a fork, in the parent and in the child.
-#[pyfunction]
-pub(crate) fn after_fork() {
-    PAUSE.with(|pause| *pause.borrow_mut() = None);
 }
