@@ -1,7 +1,10 @@
 //! Verifying, with progress.
 
+use std::sync::OnceLock;
+
 use isotach_fields::{Damage, VerifiedPart, VerifyOptions};
 use pyo3::{
+    exceptions::PyException,
     prelude::*,
     types::{PyDict, PyList},
 };
@@ -26,21 +29,37 @@ pub(crate) fn verify<'py>(
     let (py, request) = (handle.py(), convert::request(request)?);
     let mut options = VerifyOptions { data, ..VerifyOptions::default() };
     options.threads = threads.unwrap_or(options.threads).max(1);
-    let report = handle.get().with(py, |store| {
+    let interrupt = OnceLock::new();
+    let verified = handle.get().with(py, |store| {
         store.verify(&request, options, &|done| {
-            let Some(progress) = &progress else { return };
-            Python::attach(|py| {
-                // A progress that raises must not end a verification that others rely on.
-                if let Err(error) = progress.call1(py, (done.fields, done.bytes, done.total)) {
-                    error.write_unraisable(py, None);
-                }
-            });
+            if let (Some(progress), None) = (&progress, interrupt.get()) {
+                Python::attach(|py| {
+                    if let Err(error) = progress.call1(py, (done.fields, done.bytes, done.total)) {
+                        raised_by_progress(py, error, &interrupt);
+                    }
+                });
+            }
         })
-    })?;
+    });
+    if let Some(error) = interrupt.into_inner() {
+        return Err(error.into());
+    }
+    let report = verified?;
     let parts = PyList::empty(py);
     report.parts.iter().try_for_each(|part| parts.append(part_to_python(py, part)?))?;
     let facts = facts!(py, is_sound: report.is_sound(), bytes: report.bytes, parts: parts);
     Ok(make(py, "VerifyReport", &facts)?)
+}
+
+/// Reports an exception of the caller's progress, which must not end a verification that others rely on. Keeps one that is to end
+/// the program, such as `KeyboardInterrupt`: it is raised when the verification has returned.
+fn raised_by_progress(py: Python<'_>, error: PyErr, interrupt: &OnceLock<PyErr>) {
+    if error.is_instance_of::<PyException>(py) {
+        error.write_unraisable(py, None);
+    } else {
+        // The first one is enough.
+        let _ = interrupt.set(error);
+    }
 }
 
 fn part_to_python<'py>(py: Python<'py>, part: &VerifiedPart) -> PyResult<Bound<'py, PyAny>> {
