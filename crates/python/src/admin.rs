@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use isotach_fields::{Action, FieldStore, crc32c};
+use isotach_fields::{Action, Error as FieldsError, FieldStore, crc32c};
 use isotach_grib::{Eccodes, Message, MessageScanner};
 use isotach_mars::Key;
 use pyo3::{prelude::*, types::PyList};
@@ -140,7 +140,13 @@ fn adopt_part(
     length: Option<u64>,
 ) -> Outcome<Vec<Key>> {
     let size = path.metadata().map_err(|error| os_error(&error, path))?.len();
-    let length = length.unwrap_or(size.saturating_sub(offset));
+    let length = match length {
+        Some(length) => length,
+        None => size.checked_sub(offset).ok_or_else(|| FieldsError::Invalid {
+            what: format!("offset {offset} of {}", path.display()),
+            expected: format!("at most its {size} bytes"),
+        })?,
+    };
     store.adopt(&key, path, offset, length, None)?;
     Ok(vec![key])
 }

@@ -10,7 +10,7 @@ use isotach_fields::{Error as FieldsError, Result};
 use isotach_grib::{Eccodes, Message, MessageScanner, ScanError, SliceScanner};
 use isotach_mars::Key;
 use pyo3::{
-    exceptions::{PyOSError, PyTypeError},
+    exceptions::{PyBlockingIOError, PyOSError, PyTypeError},
     prelude::*,
 };
 
@@ -117,10 +117,16 @@ struct Stream {
 impl Stream {
     fn read_some(&self, py: Python<'_>, buffer: &mut [u8]) -> PyResult<usize> {
         let read = self.file.bind(py).call_method1("read", (buffer.len(),))?;
-        let input = Input::of(&read).map_err(|_| {
-            PyTypeError::new_err(
+        if read.is_none() {
+            return Err(PyBlockingIOError::new_err(
+                "a file that has no bytes yet: expected one whose read() waits for them",
+            ));
+        }
+        let input = Input::of(&read).map_err(|error| match error.is_instance_of::<PyTypeError>(py) {
+            true => PyTypeError::new_err(
                 "a file whose read() returns no bytes: expected a file opened in binary mode",
-            )
+            ),
+            false => error,
         })?;
         let bytes = input.as_slice();
         let target = buffer

@@ -37,6 +37,8 @@ impl<'py> Input<'py> {
         Ok(Self::Buffer(buffer))
     }
 
+    /// The bytes, for the one call that reads them. The documentation asks callers not to write to them meanwhile: of memory that
+    /// another thread changes, the field may have bytes of before and of after, and a checksum that fits neither.
     pub(crate) fn as_slice(&self) -> &[u8] {
         match self {
             Self::Bytes(bytes) => bytes.as_bytes(),
@@ -57,6 +59,8 @@ fn not_bytes(data: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
         Err(error) => error,
     }
 }
+
+/// The memory that a buffer lends.
 fn buffer_bytes(buffer: &PyUntypedBuffer) -> &[u8] {
     let (start, length) = (buffer.buf_ptr().cast::<u8>(), buffer.len_bytes());
     if start.is_null() || length == 0 {
@@ -79,8 +83,13 @@ impl Output {
                 "{problem}: expected a writable contiguous buffer, such as a bytearray or a numpy array"
             ))
         };
-        let Ok(buffer) = PyUntypedBuffer::get(target) else {
-            return Err(wrong(format!("a buffer of type {}", kind()?)));
+        let buffer = match PyUntypedBuffer::get(target) {
+            Ok(buffer) => buffer,
+            Err(error) if error.is_instance_of::<PyTypeError>(target.py()) => {
+                return Err(wrong(format!("a buffer of type {}", kind()?)));
+            }
+            // It has memory and does not lend it.
+            Err(error) => return Err(error),
         };
         if buffer.readonly() {
             return Err(wrong(format!("a {} that is read-only", kind()?)));
@@ -90,6 +99,8 @@ impl Output {
         }
         Ok(Self(buffer))
     }
+
+    /// The memory, for the one call that writes to it.
     pub(crate) fn as_slice_mut(&mut self) -> &mut [u8] {
         let (start, length) = (self.0.buf_ptr().cast::<u8>(), self.0.len_bytes());
         if start.is_null() || length == 0 {
