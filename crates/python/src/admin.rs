@@ -125,7 +125,7 @@ pub(crate) fn adopt<'py>(
 ) -> Outcome<Bound<'py, PyList>> {
     let py = handle.py();
     let (store, key) = (handle.get().store(py)?, key.map(convert::key).transpose()?);
-    let keys = py.detach(|| match key {
+    let keys = py.detach(move || match key {
         Some(key) => adopt_part(&store, &path, key, offset, length),
         None => adopt_messages(&store, &path),
     })?;

@@ -20,8 +20,8 @@ use crate::{
     error::{Failure, Outcome},
 };
 
-/// What messages are archived into: a store or a transaction.
-pub(crate) trait Target: Sync {
+/// What messages are archived into: a store or a transaction. It may be the last that keeps one open, so it is dropped detached.
+pub(crate) trait Target: Send {
     /// Archives a field.
     fn put(&self, key: &Key, bytes: &[u8]) -> Result<()>;
 }
@@ -29,16 +29,14 @@ pub(crate) trait Target: Sync {
 /// Archives every message of `data`, a buffer or an open binary file, and returns the keys.
 pub(crate) fn messages<'py>(
     py: Python<'py>,
-    target: &impl Target,
+    target: impl Target,
     data: &Bound<'py, PyAny>,
 ) -> Outcome<Bound<'py, PyAny>> {
     let keys = if data.hasattr("read")? {
         let mut stream = Stream { file: data.clone().unbind(), failure: None };
-        py.detach(|| {
-            let keys = of_reader(target, &mut stream);
-            // An exception of the file says more than the scanner that met it.
-            stream.failure.map_or(keys, |raised| Err(Failure::Raised(raised)))
-        })?
+        let keys = py.detach(|| of_reader(target, &mut stream));
+        // An exception of the file says more than the scanner that met it.
+        stream.failure.map_or(keys, |raised| Err(Failure::Raised(raised)))?
     } else {
         let input = Input::of(data)?;
         let bytes = input.as_slice();
@@ -48,7 +46,7 @@ pub(crate) fn messages<'py>(
 }
 
 /// Archives every message of the file at `path`, and returns the keys.
-pub(crate) fn file<'py>(py: Python<'py>, target: &impl Target, path: &Path) -> Outcome<Bound<'py, PyAny>> {
+pub(crate) fn file<'py>(py: Python<'py>, target: impl Target, path: &Path) -> Outcome<Bound<'py, PyAny>> {
     let keys = py.detach(|| {
         let file = File::open(path).map_err(|error| os_error(&error, path))?;
         of_reader(target, file)
@@ -66,22 +64,22 @@ pub(crate) fn os_error(error: &io::Error, path: &Path) -> PyErr {
     }
 }
 
-fn of_slice(target: &impl Target, bytes: &[u8]) -> Outcome<Vec<Key>> {
+fn of_slice(target: impl Target, bytes: &[u8]) -> Outcome<Vec<Key>> {
     let messages = SliceScanner::new(bytes);
     messages
         .map(|message| {
             let message = message.map_err(not_scanned)?;
-            put_message(target, message.number, message.offset, message.bytes)
+            put_message(&target, message.number, message.offset, message.bytes)
         })
         .collect()
 }
 
-fn of_reader(target: &impl Target, reader: impl Read) -> Outcome<Vec<Key>> {
+fn of_reader(target: impl Target, reader: impl Read) -> Outcome<Vec<Key>> {
     let messages = MessageScanner::new(reader);
     messages
         .map(|message| {
             let Message { number, offset, bytes } = message.map_err(not_scanned)?;
-            put_message(target, number, offset, &bytes)
+            put_message(&target, number, offset, &bytes)
         })
         .collect()
 }

@@ -101,7 +101,7 @@ impl Handle {
     }
 
     fn schema(&self, py: Python<'_>) -> Outcome<String> {
-        Ok(self.store(py)?.schema().source().to_owned())
+        self.with(py, |store| Ok(store.schema().source().to_owned()))
     }
 
     #[getter]
@@ -117,11 +117,11 @@ impl Handle {
     }
 
     fn archive_messages<'py>(&self, py: Python<'py>, data: &Bound<'py, PyAny>) -> Outcome<Bound<'py, PyAny>> {
-        archive::messages(py, &self.store(py)?, data)
+        archive::messages(py, self.store(py)?, data)
     }
 
     fn archive_file<'py>(&self, py: Python<'py>, path: PathBuf) -> Outcome<Bound<'py, PyAny>> {
-        archive::file(py, &self.store(py)?, &path)
+        archive::file(py, self.store(py)?, &path)
     }
 
     fn flush(&self, py: Python<'_>) -> Outcome<()> {
@@ -129,7 +129,7 @@ impl Handle {
     }
 
     fn transaction(slf: &Bound<'_, Self>) -> Outcome<Transaction> {
-        let transaction = slf.get().store(slf.py())?.transaction();
+        let transaction = slf.get().with(slf.py(), |store| Ok(store.transaction()))?;
         Ok(Transaction::new(slf.clone().unbind(), transaction))
     }
 

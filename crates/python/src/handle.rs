@@ -18,6 +18,7 @@ use pyo3::{prelude::*, sync::MutexExt};
 use crate::{
     error::{Failure, Outcome},
     process::OfProcess,
+    resource::Resource,
 };
 
 /// What the store is called in the message of a closed one.
@@ -33,7 +34,7 @@ pub(crate) struct Handle {
 }
 
 enum State {
-    Open(OfProcess<FieldStore>),
+    Open(Resource<FieldStore>),
     Closed,
 }
 
@@ -113,7 +114,7 @@ impl Handle {
         if let Some(store) = state.opened()? {
             return Ok(store);
         }
-        *state = State::Open(OfProcess::new(opened.clone()));
+        *state = State::Open(Resource::new(opened.clone()));
         Ok(opened)
     }
 
@@ -124,7 +125,7 @@ impl Handle {
 
     /// Fails if the handle is closed.
     pub(crate) fn check_open(&self, py: Python<'_>) -> Outcome<()> {
-        self.opened(py).map(drop)
+        if self.is_shut(py) { Err(Failure::Closed(STORE)) } else { Ok(()) }
     }
 
     /// Runs `act` on the store, detached from the interpreter.
@@ -156,13 +157,13 @@ impl Handle {
 
     /// A handle on a store that this process has opened.
     pub(crate) fn of(origin: Origin, at: Option<String>, store: FieldStore) -> Self {
-        Self { origin, at, state: Mutex::new(State::Open(OfProcess::new(store))) }
+        Self { origin, at, state: Mutex::new(State::Open(Resource::new(store))) }
     }
 
     /// Drops the store.
     pub(crate) fn shut(&self, py: Python<'_>) {
         let closed = mem::replace(&mut *self.state(py), State::Closed);
-        py.detach(move || drop(closed));
+        drop(closed);
     }
 
     pub(crate) fn is_shut(&self, py: Python<'_>) -> bool {

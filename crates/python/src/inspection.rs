@@ -11,8 +11,8 @@ use crate::{
     error::{Failure, Outcome},
     handle::Handle,
     location::Location,
-    process::OfProcess,
     reports::missing_to_python,
+    resource::Resource,
 };
 
 /// A field that was found.
@@ -41,12 +41,12 @@ impl Inspected {
 pub(crate) struct Inspection {
     handle: Py<Handle>,
     request: Request,
-    state: OfProcess<Mutex<FieldsInspection>>,
+    state: Resource<Mutex<FieldsInspection>>,
 }
 
 impl Inspection {
     pub(crate) fn new(handle: Py<Handle>, inspection: FieldsInspection, request: Request) -> Self {
-        Self { handle, request, state: OfProcess::new(Mutex::new(inspection)) }
+        Self { handle, request, state: Resource::new(Mutex::new(inspection)) }
     }
 
     fn with<T: Send>(

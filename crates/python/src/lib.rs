@@ -4,7 +4,8 @@
 //! What must stay true:
 //! - Every call that may wait is made detached from the interpreter, so that other threads of Python run meanwhile.
 //! - A lock that is taken while attached is never kept while detached. So no other thread holds one when a process forks.
-//! - What one process has made is neither used nor freed by a forked child: see `process`.
+//! - What one process has made is neither used nor freed by a forked child: see `process`. What waits when it is freed is freed
+//!   detached: see `resource`.
 
 #![expect(clippy::needless_pass_by_value, reason = "arguments from Python are converted to values")]
 
@@ -23,6 +24,7 @@ mod location;
 mod process;
 mod reports;
 mod request;
+mod resource;
 mod retrieval;
 mod transaction;
 mod tree;

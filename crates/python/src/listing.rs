@@ -13,7 +13,7 @@ use crate::{
     error::{Failure, Outcome},
     handle::Handle,
     location::Location,
-    process::OfProcess,
+    resource::Resource,
 };
 
 /// The fields that are listed in one turn without the interpreter.
@@ -57,7 +57,7 @@ impl Listed {
 #[pyclass(frozen, module = "isotach")]
 pub(crate) struct Listing {
     handle: Py<Handle>,
-    state: OfProcess<Mutex<State>>,
+    state: Resource<Mutex<State>>,
 }
 
 struct State {
@@ -78,7 +78,7 @@ impl State {
 
 impl Listing {
     pub(crate) fn new(handle: Py<Handle>, listing: FieldsListing) -> Self {
-        Self { handle, state: OfProcess::new(Mutex::new(State { listing, read: VecDeque::new() })) }
+        Self { handle, state: Resource::new(Mutex::new(State { listing, read: VecDeque::new() })) }
     }
 
     fn with<T: Send>(&self, py: Python<'_>, act: impl FnOnce(&mut State) -> T + Send) -> Outcome<T> {

@@ -10,9 +10,9 @@ use crate::{
     error::{Failure, Outcome},
     field::Field,
     handle::Handle,
-    process::OfProcess,
     reports::missing_to_python,
     request::Request as PyRequest,
+    resource::Resource,
 };
 
 /// The most fields, and the bytes after which no more are added, of one batch.
@@ -22,10 +22,9 @@ const BATCH_BYTES: usize = 8 << 20;
 /// The fields of a request.
 #[pyclass(frozen, module = "isotach._isotach")]
 pub(crate) struct Retrieval {
+    state: Resource<Mutex<State>>,
     handle: Py<Handle>,
     request: Request,
-    /// `None` only while it is dropped.
-    state: Option<OfProcess<Mutex<State>>>,
 }
 
 struct State {
@@ -64,26 +63,17 @@ impl State {
 
 impl Retrieval {
     pub(crate) fn new(handle: Py<Handle>, retrieval: FieldsRetrieval, request: Request) -> Self {
-        let state = OfProcess::new(Mutex::new(State { retrieval, failure: None }));
-        Self { handle, request, state: Some(state) }
+        Self { state: Resource::new(Mutex::new(State { retrieval, failure: None })), handle, request }
     }
 
     /// Runs `act` detached: another thread may be reading a field.
     fn with<T: Send>(&self, py: Python<'_>, act: impl FnOnce(&mut State) -> T + Send) -> Outcome<T> {
         self.handle.get().check_open(py)?;
-        let state =
-            self.state.as_ref().and_then(OfProcess::here).ok_or(Failure::Closed(
-                "a retrieval belongs to the process that began it, and in this one it",
-            ))?;
+        let state = self
+            .state
+            .here()
+            .ok_or(Failure::Closed("a retrieval belongs to the process that began it, and in this one it"))?;
         Ok(py.detach(|| act(&mut state.lock().unwrap_or_else(PoisonError::into_inner))))
-    }
-}
-
-impl Drop for Retrieval {
-    /// Waits for the threads that read ahead, detached.
-    fn drop(&mut self) {
-        let state = self.state.take();
-        Python::try_attach(|py| py.detach(move || drop(state)));
     }
 }
 

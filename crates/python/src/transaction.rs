@@ -16,22 +16,22 @@ use crate::{
     convert,
     error::{Failure, Outcome},
     handle::Handle,
-    process::OfProcess,
+    resource::Resource,
 };
 
 /// A transaction of this process.
 #[pyclass(frozen, module = "isotach._isotach")]
 pub(crate) struct Transaction {
     handle: Py<Handle>,
-    state: Mutex<Option<OfProcess<Arc<FieldsTransaction>>>>,
+    state: Mutex<Option<Resource<Arc<FieldsTransaction>>>>,
 }
 
 impl Transaction {
     pub(crate) fn new(handle: Py<Handle>, transaction: FieldsTransaction) -> Self {
-        Self { handle, state: Mutex::new(Some(OfProcess::new(Arc::new(transaction)))) }
+        Self { handle, state: Mutex::new(Some(Resource::new(Arc::new(transaction)))) }
     }
 
-    fn state(&self, py: Python<'_>) -> MutexGuard<'_, Option<OfProcess<Arc<FieldsTransaction>>>> {
+    fn state(&self, py: Python<'_>) -> MutexGuard<'_, Option<Resource<Arc<FieldsTransaction>>>> {
         self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -46,7 +46,7 @@ impl Transaction {
     }
 }
 
-impl Target for FieldsTransaction {
+impl Target for Arc<FieldsTransaction> {
     fn put(&self, key: &Key, bytes: &[u8]) -> isotach_fields::Result<()> {
         self.archive(key, bytes)
     }
@@ -61,11 +61,11 @@ impl Transaction {
     }
 
     fn archive_messages<'py>(&self, py: Python<'py>, data: &Bound<'py, PyAny>) -> Outcome<Bound<'py, PyAny>> {
-        archive::messages(py, &*self.opened(py)?, data)
+        archive::messages(py, self.opened(py)?, data)
     }
 
     fn archive_file<'py>(&self, py: Python<'py>, path: PathBuf) -> Outcome<Bound<'py, PyAny>> {
-        archive::file(py, &*self.opened(py)?, &path)
+        archive::file(py, self.opened(py)?, &path)
     }
 
     fn commit(&self, py: Python<'_>) -> Outcome<()> {
@@ -76,7 +76,7 @@ impl Transaction {
     /// Ends the transaction. What is not committed is discarded.
     fn discard(&self, py: Python<'_>) {
         let ended = mem::take(&mut *self.state(py));
-        py.detach(move || drop(ended));
+        drop(ended);
     }
 
     #[getter]
