@@ -97,13 +97,13 @@ def test_opening_reads_a_field_of_each_variable_and_lists_only_if_there_are_hole
             lambda *args, _name=name, _method=method, **kw: (calls.append(_name), _method(*args, **kw))[1],
         )
     ds = xr.open_dataset("class=od", engine="isotach", store=fields)
-    assert sorted(calls) == ["axes", "locate", "locate", "retrieve_one", "retrieve_one", "stats"]
+    assert sorted(calls) == ["axes", "locate", "locate", "retrieve_one", "retrieve_one", "stats", "stats"]
     calls.clear()
     ds.t.isel(number=0, forecast_reference_time=1, step=0, level=[1, 0], latitude=2).load()
     assert calls == ["retrieve_one", "retrieve_one"]
     calls.clear()
     xr.open_dataset("class=od", engine="isotach", store=fields)
-    assert sorted(calls) == ["axes", "locate", "locate", "stats"]
+    assert sorted(calls) == ["axes", "locate", "locate", "stats", "stats"]
     fields.archive(small(number=3))
     fields.flush()
     calls.clear()
@@ -111,20 +111,36 @@ def test_opening_reads_a_field_of_each_variable_and_lists_only_if_there_are_hole
     assert sorted(calls) == ["axes", "list", "locate", "locate", "stats"]
 
 
+OPTIONAL = "[ class, expver, stream, date, time, domain?g [ type, levtype [ step, number?, levelist?, param ]]]"
+"""A schema by which a field may be without a number and a level."""
+KEY = {
+    "class": "od",
+    "expver": "0001",
+    "stream": "oper",
+    "date": "20240101",
+    "time": "0000",
+    "type": "fc",
+    "levtype": "pl",
+}
+
+
+def test_a_field_without_a_number_does_not_stand_for_one_that_is_missing(tmp_path: Path) -> None:
+    with isotach.create(tmp_path / "fields", OPTIONAL) as store:
+        # Four fields, and the axes have two numbers and two steps.
+        for labels in ({"number": 1, "step": 0}, {"number": 1, "step": 6}, {"number": 2, "step": 0}, {"step": 0}):
+            key = {**KEY, "param": "130", "levelist": "500", **labels}
+            store.archive(small(**{"number": 0, **labels}), key)
+        store.flush()
+        with pytest.raises(isotach.MissingFieldsError, match="2 fields missing: .*step=6"):
+            xr.open_dataset(store, engine="isotach")
+        ds = xr.open_dataset(store, engine="isotach", allow_holes=True)
+        assert ds.number.values.tolist() == [0, 1, 2]
+        assert np.isnan(ds.t[:, :, 0, 0]).values.tolist() == [[False, True], [False, False], [False, True]]
+
+
 def test_a_key_that_only_some_fields_have_does_not_make_others_up(tmp_path: Path) -> None:
-    schema = (
-        "[ class, expver, stream, date, time, domain?g [ type, levtype [ step, number?, levelist?, param ]]]"
-    )
-    key = {
-        "class": "od",
-        "expver": "0001",
-        "stream": "oper",
-        "date": "20240101",
-        "time": "0000",
-        "type": "fc",
-    }
-    key |= {"levtype": "pl", "step": "0"}
-    with isotach.create(tmp_path / "fields", schema) as store:
+    key = {**KEY, "step": "0"}
+    with isotach.create(tmp_path / "fields", OPTIONAL) as store:
         # As many fields as the axes have combinations: two parameters, one level.
         store.archive(small(), {**key, "param": "130", "levelist": "500"})
         store.archive(small(paramId=131), {**key, "param": "131"})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -63,9 +62,7 @@ def _opened(source: Source, request: Request, options: Options) -> list[Member]:
     """The variables: from the axes of the store, or where these are not enough from a listing."""
     groups = whole_groups(source.store, request, options)
     if groups is not None:
-        # A key that only some fields have may make a place where there is none.
-        with suppress(MissingFieldsError):
-            return _members(source, groups, options)
+        return _members(source, groups, options)
     keys = [field.key for field in source.store.list(request)]
     if not keys:
         raise _nothing(source, request)

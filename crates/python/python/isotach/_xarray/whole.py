@@ -1,6 +1,7 @@
 """Hypercubes that are told from the axes of a store, without a look at each field.
 
-If as many fields match as the axes have combinations, every combination is a field. Anything else takes the listing.
+If the axes have as many combinations as there are fields, and each field has all of their keys, every combination is a field. Anything
+else takes the listing.
 """
 
 from __future__ import annotations
@@ -32,9 +33,8 @@ def whole_groups(store: Store, request: Request, options: Options) -> list[Group
         if len(levtypes) > 1:
             part = Request(request, levtype=levtype)
             values = store.axes(part)
-        fields = sum(dataset.fields for dataset in store.stats(part))
-        made = _groups(values, levtype, fields, options, requested_of(request, found))
-        if made is None:
+        made = _groups(values, levtype, options, requested_of(request, found))
+        if made is None or not _is_whole(store, part, values):
             return None
         groups += made
     shared: dict[str, Extent] = {}
@@ -45,13 +45,24 @@ def whole_groups(store: Store, request: Request, options: Options) -> list[Group
     return sorted(groups, key=lambda group: in_order(group.param, group.levtype))
 
 
+def _is_whole(store: Store, request: Request, found: Values) -> bool:
+    """Whether every combination of the axes is a field, and no field lacks one of their keys."""
+    combinations = math.prod(map(len, found.values()))
+    # A field without one of the keys matches the first request only.
+    return all(_count(store, one) == combinations for one in (request, Request(found)))
+
+
+def _count(store: Store, request: Request) -> int:
+    return sum(dataset.fields for dataset in store.stats(request))
+
+
 def _groups(
-    found: Values, levtype: str | None, fields: int, options: Options, requested: Requested
+    found: Values, levtype: str | None, options: Options, requested: Requested
 ) -> list[Group] | None:
     axes = [axis for axis in axes_of(options) if axis.keys[0] in found]
     dims = {name for axis in axes for name in axis.keys}
     common = {name: values[0] for name, values in found.items() if name not in dims and name != "param"}
-    if fields != math.prod(map(len, found.values())) or any(len(found[name]) > 1 for name in common):
+    if any(len(found[name]) > 1 for name in common):
         return None
     extents = [_extent(axis, found, levtype, requested) for axis in axes]
     if None in extents or len(dims) < sum(len(axis.keys) for axis in axes):
