@@ -183,6 +183,23 @@ def test_values_that_the_request_names_and_no_field_has_are_missing(fields: isot
         xr.open_dataset("date=20240101/to/20240102", engine="isotach", store=fields)
 
 
+def test_a_range_has_the_steps_of_the_store(tmp_path: Path) -> None:
+    with isotach.create(tmp_path / "fields") as store:
+        ensemble(store, steps=(0, 12, 24, 36))
+        # Without by, steps go by 12.
+        request = "class=od,step=0/to/36"
+        assert xr.open_dataset(request, engine="isotach", store=store).sizes["step"] == 4
+        with pytest.raises(isotach.MissingFieldsError, match="24 fields missing: .*step=6") as caught:
+            xr.open_dataset("step=0/6/to/30,param=t", engine="isotach", store=store)
+        assert {key["step"] for key in caught.value.missing.keys} == {"6", "18", "30"}
+        with pytest.raises(isotach.MissingFieldsError, match="16 fields missing: .*step=30m"):
+            xr.open_dataset("class=od,step=0/30m", engine="isotach", store=store)
+        with pytest.raises(isotach.MissingFieldsError, match="date="):
+            xr.open_dataset("date=20240101/-1", engine="isotach", store=store)
+        with pytest.raises(isotach.InvalidInputError, match="step has .* values without a field: expected at"):
+            xr.open_dataset("step=0/to/2000/by/1", engine="isotach", store=store)
+
+
 def test_a_param_without_any_field_is_named(fields: isotach.Store) -> None:
     with pytest.raises(isotach.MissingFieldsError, match="no field of param=q"):
         xr.open_dataset("class=od,param=t/q", engine="isotach", store=fields)

@@ -60,18 +60,14 @@ def dataset_of(source: Source, request: Request, options: Options) -> xarray.Dat
 
 def _opened(source: Source, request: Request, options: Options) -> list[Member]:
     """The variables: from the axes of the store, or where these are not enough from a listing."""
-    groups = whole_groups(source.store, request, options)
-    if groups is not None:
-        return _members(source, groups, options)
-    keys = [field.key for field in source.store.list(request)]
-    if not keys:
+    found = source.store.axes(request)
+    requested = requested_of(source.store, request, found) if found else {}
+    groups = whole_groups(source.store, request, options, found, requested) if found else []
+    if groups is None:
+        groups = groups_of([field.key for field in source.store.list(request)], options, requested)
+    if not groups:
         raise _nothing(source, request)
-    found: dict[str, set[str]] = {}
-    for key in keys:
-        for name in ("date", "time"):
-            if name in key:
-                found.setdefault(name, set()).add(key[name])
-    return _members(source, groups_of(keys, options, requested_of(request, found)), options)
+    return _members(source, groups, options)
 
 
 def _nothing(source: Source, request: Request) -> MissingFieldsError:

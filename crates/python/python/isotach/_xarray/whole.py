@@ -15,17 +15,17 @@ from isotach._store import Store
 from isotach._xarray.axes import Axis
 from isotach._xarray.cube import Extent, Group, Requested, axes_of, extent_of, in_order
 from isotach._xarray.options import Options
-from isotach._xarray.requested import requested_of
 
 Values = Mapping[str, Sequence[str]]
 """The values of each key."""
 
 
-def whole_groups(store: Store, request: Request, options: Options) -> list[Group] | None:
-    """The variables of a request if each of them is a whole hypercube. None if that is not sure."""
+def whole_groups(
+    store: Store, request: Request, options: Options, found: Values, requested: Requested
+) -> list[Group] | None:
+    """The variables of a request with these axes if each of them is a whole hypercube. None if that is not sure."""
     if options.level_dim_mode == "level_and_type":
         return None
-    found = store.axes(request)
     levtypes: Sequence[str | None] = found.get("levtype") or [None]
     groups: list[Group] = []
     for levtype in levtypes:
@@ -33,7 +33,7 @@ def whole_groups(store: Store, request: Request, options: Options) -> list[Group
         if len(levtypes) > 1:
             part = Request(request, levtype=levtype)
             values = store.axes(part)
-        made = _groups(values, levtype, options, requested_of(request, found))
+        made = _groups(values, levtype, options, requested)
         if made is None or not _is_whole(store, part, values):
             return None
         groups += made
