@@ -111,7 +111,9 @@ def test_opening_reads_a_field_of_each_variable_and_lists_only_if_there_are_hole
     assert sorted(calls) == ["axes", "list", "locate", "locate", "stats"]
 
 
-OPTIONAL = "[ class, expver, stream, date, time, domain?g [ type, levtype [ step, number?, levelist?, param ]]]"
+OPTIONAL = (
+    "[ class, expver, stream, date, time, domain?g [ type, levtype [ step, number?, levelist?, param ]]]"
+)
 """A schema by which a field may be without a number and a level."""
 KEY = {
     "class": "od",
@@ -127,7 +129,12 @@ KEY = {
 def test_a_field_without_a_number_does_not_stand_for_one_that_is_missing(tmp_path: Path) -> None:
     with isotach.create(tmp_path / "fields", OPTIONAL) as store:
         # Four fields, and the axes have two numbers and two steps.
-        for labels in ({"number": 1, "step": 0}, {"number": 1, "step": 6}, {"number": 2, "step": 0}, {"step": 0}):
+        for labels in (
+            {"number": 1, "step": 0},
+            {"number": 1, "step": 6},
+            {"number": 2, "step": 0},
+            {"step": 0},
+        ):
             key = {**KEY, "param": "130", "levelist": "500", **labels}
             store.archive(small(**{"number": 0, **labels}), key)
         store.flush()
@@ -196,7 +203,9 @@ def test_a_range_has_the_steps_of_the_store(tmp_path: Path) -> None:
             xr.open_dataset("class=od,step=0/30m", engine="isotach", store=store)
         with pytest.raises(isotach.MissingFieldsError, match="date="):
             xr.open_dataset("date=20240101/-1", engine="isotach", store=store)
-        with pytest.raises(isotach.InvalidInputError, match="step has .* values without a field: expected at"):
+        with pytest.raises(
+            isotach.InvalidInputError, match="step has .* values without a field: expected at"
+        ):
             xr.open_dataset("step=0/to/2000/by/1", engine="isotach", store=store)
 
 

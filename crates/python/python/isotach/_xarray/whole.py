@@ -56,9 +56,7 @@ def _count(store: Store, request: Request) -> int:
     return sum(dataset.fields for dataset in store.stats(request))
 
 
-def _groups(
-    found: Values, levtype: str | None, options: Options, requested: Requested
-) -> list[Group] | None:
+def _groups(found: Values, levtype: str | None, options: Options, requested: Requested) -> list[Group] | None:
     axes = [axis for axis in axes_of(options) if axis.keys[0] in found]
     dims = {name for axis in axes for name in axis.keys}
     common = {name: values[0] for name, values in found.items() if name not in dims and name != "param"}
