@@ -56,6 +56,45 @@ def test_results_are_written_with_the_headers_of_what_they_were_made_of(
     np.testing.assert_array_equal(back.step, ds.step)
 
 
+def test_a_mean_needs_a_label_for_the_dimension_that_is_gone(ds: xr.Dataset, tmp_path: Path) -> None:
+    mean = ds.mean("number")
+    with isotach.open(tmp_path / "ensemble") as store:
+        with pytest.raises(
+            isotach.InvalidInputError, match="no number, and its template has number=1: give number=,"
+        ):
+            mean.isotach.archive(store, template=ds)
+        with pytest.raises(isotach.InvalidInputError, match="no number, and its template has number=1"):
+            mean.isotach.archive(store, template=small(), expver="0002")
+        with pytest.raises(
+            isotach.InvalidInputError, match="no step, and its template has step=0: give step="
+        ):
+            ds.mean("step").isotach.archive(store, template=ds)
+        with pytest.raises(
+            isotach.InvalidInputError, match="has number=1: give number=, or type='em' for a mean"
+        ):
+            mean.isotach.archive(store, template=ds, type="pf")
+        assert not store.is_dirty
+        (first, *_) = mean.isotach.archive(store, template=ds, type="em")
+        assert first["type"] == "em" and "number" not in first
+        assert {key["number"] for key in mean.isotach.archive(store, template=ds, number=0)} == {"0"}
+        xr.testing.assert_allclose(again(store, "type=pf,number=1/2"), ds)
+        np.testing.assert_allclose(again(store, "type=em").t.values, mean.t.values, atol=0.02)
+
+
+def test_a_field_that_would_replace_its_template_is_refused_unless_that_is_meant(
+    ds: xr.Dataset, tmp_path: Path
+) -> None:
+    with isotach.open(tmp_path / "ensemble") as store:
+        with pytest.raises(
+            isotach.InvalidInputError, match="is the template, and would be replaced: .*expver="
+        ):
+            (ds + 1).isotach.archive(store, template=ds)
+        assert not store.is_dirty
+        values = ds.t.values
+        (ds + 1).isotach.archive(store, template=ds, replace=True)
+        np.testing.assert_allclose(again(store).t.values, values + 1, atol=0.02)
+
+
 def test_a_store_given_by_its_path_is_flushed(ds: xr.Dataset, tmp_path: Path) -> None:
     isotach.create(tmp_path / "target").close()
     ds.isel(number=0).isotach.archive(tmp_path / "target")

@@ -9,7 +9,9 @@
         engine="isotach",
         store="posix:/data/fields",
     )
-    (ds - ds.mean("number")).isotach.archive("posix:/data/anomalies", template=ds, expver="x001")
+    mean = ds.mean("number")
+    mean.isotach.archive("posix:/data/fields", template=ds, type="em")
+    (ds - mean).isotach.archive("posix:/data/fields", template=ds, expver="x001")
 
 It needs the extra ``isotach[xarray]``. The guide is ``docs/xarray.md``.
 """
@@ -94,12 +96,13 @@ class IsotachAccessor:
         """Called by xarray."""
         self._dataset = dataset
 
-    def archive(self, store: Any, *, template: Any = None, **keys: Any) -> list[Key]:
+    def archive(self, store: Any, *, template: Any = None, replace: bool = False, **keys: Any) -> list[Key]:
         """Archives the variables of the dataset as GRIB messages, one for each field.
 
         A message has the headers of a template, the values of the dataset, packed as the template packs its own, and the keys
         that the coordinates give: number, date, time, step, level, and each other dimension that has the name of a key. NaN is
-        written as a missing point. A field that has no other value is not written.
+        written as a missing point. A field that has no other value is not written. A label that the template has and the dataset
+        has not, as that of a dimension which was averaged over, must be among ``keys``.
 
         Parameters
         ----------
@@ -109,8 +112,10 @@ class IsotachAccessor:
         template
             A GRIB message (bytes, or the path of a file) for all variables, or a mapping from their names to messages, or a
             dataset that this engine opened. Without it, the fields that the variables were opened from; arithmetic drops that.
+        replace
+            Whether the fields of the dataset may be replaced. Otherwise a field that would replace its template is refused.
         keys
-            Keys to set in every message, such as ``expver="x001"``.
+            Keys to set in every message, such as ``expver="x001"``, or ``type="em"`` for the mean of an ensemble.
 
         Returns
         -------
@@ -119,10 +124,10 @@ class IsotachAccessor:
         Raises
         ------
         InvalidInputError
-            A variable has no template, or another grid than its template.
+            A variable has no template, or another grid than its template. A label is missing, or a field is its template's.
         MessageError
             A message cannot be made.
         """
         from isotach._xarray import writing
 
-        return writing.archive(self._dataset, store, template, keys)
+        return writing.archive(self._dataset, store, template, keys, replace=replace)

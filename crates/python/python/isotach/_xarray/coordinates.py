@@ -16,6 +16,7 @@ from isotach._xarray.member import Member
 from isotach._xarray.options import Options
 
 _TIME = "forecast_reference_time"
+_LABELS = {("date", "time"): _TIME, ("date", "time", "step"): "valid_time", ("levelist",): "level"}
 _CF = ("standard_name", "long_name", "units", "positive")
 """The attributes of levels that all profiles have."""
 
@@ -54,12 +55,25 @@ def of(members: Sequence[Member], squeezed: set[str], options: Options) -> dict[
     found: dict[str, xarray.Variable] = {}
     for one in members:
         for dim, extent in zip(one.dims, one.group.extents, strict=True):
-            is_attribute = len(extent.values) == 1 and {dim, extent.axis.name} & set(options.dims_as_attrs)
-            if dim not in found and not (is_attribute and dim in squeezed):
+            if dim not in found and not (is_attribute(dim, extent, options) and dim in squeezed):
                 found[dim] = _variable(dim, extent, one, squeezed, options)
     if options.add_valid_time_coord and "valid_time" not in options.time_dims:
         found.update(_valid_time(found, options))
     return found
+
+
+def is_attribute(dim: str, extent: Extent, options: Options) -> bool:
+    """Whether the only coordinate of a dimension becomes an attribute."""
+    return len(extent.values) == 1 and bool({dim, extent.axis.name} & set(options.dims_as_attrs))
+
+
+def labels(one: Member, options: Options) -> frozenset[str]:
+    """What the coordinates of a variable tell apart, in the words of :mod:`isotach._xarray.labels`."""
+    return frozenset(
+        _LABELS.get(extent.axis.keys, extent.axis.keys[0])
+        for dim, extent in zip(one.dims, one.group.extents, strict=True)
+        if not is_attribute(dim, extent, options)
+    )
 
 
 def _variable(dim: str, extent: Extent, one: Member, squeezed: set[str], options: Options) -> xarray.Variable:

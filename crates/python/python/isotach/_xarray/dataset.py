@@ -157,11 +157,13 @@ def _variable(source: Source, one: Member, squeezed: set[str], options: Options)
     encoding = {
         "preferred_chunks": {**dict.fromkeys(dims, 1), **whole},
         "dtype": options.dtype,
-        TEMPLATE: Template(source, one.head.key, coordinates.step_texts(group)),
+        TEMPLATE: Template(
+            source, one.head.key, coordinates.step_texts(group), coordinates.labels(one, options)
+        ),
     }
     attributes = _attributes(one, options)
     for dim, extent in zip(one.dims, group.extents, strict=True):
-        if len(extent.values) == 1 and {dim, extent.axis.name} & set(options.dims_as_attrs):
+        if coordinates.is_attribute(dim, extent, options):
             attributes[dim] = coordinates.plain(extent.values[0])
     return xarray.Variable(
         (*dims, *one.head.grid.dims), indexing.LazilyIndexedArray(array), attributes, encoding

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,11 +26,59 @@ _BY_STANDARD_NAME = {
 _OF_GRID = ("latitude", "longitude")
 
 
-def labels_of(
-    field: xarray.DataArray, message: Message, ranges: Mapping[int, str]
-) -> Iterator[tuple[str, Any]]:
-    """The keys that the scalar coordinates of a field give its message, in the order in which they must be set."""
-    roles = {_role(str(name), one): one.values[()] for name, one in field.coords.items() if one.ndim == 0}
+Labels = dict[str, Any]
+"""The scalar coordinates of a field by what they mean: a key, ``level``, ``forecast_reference_time`` or ``valid_time``."""
+
+_OF_MESSAGES = ("number", "forecast_reference_time", "step", "level")
+_KEYS: Mapping[str, tuple[str, ...]] = {
+    # In GRIB 1 a mean has a number, too. Its type tells it apart.
+    "number": ("number", "perturbationNumber", "type"),
+    "forecast_reference_time": ("date", "dataDate", "time", "dataTime"),
+    "valid_time": ("date", "dataDate", "time", "dataTime", "step", "stepRange", "endStep"),
+    "step": ("step", "stepRange", "endStep"),
+    "level": ("levelist", "level", "topLevel", "bottomLevel"),
+}
+"""The keys that give a label, the one of MARS first."""
+
+
+def labels_of(field: xarray.DataArray) -> Labels:
+    """What the coordinates of a field say."""
+    return {_role(str(name), one): one.values[()] for name, one in field.coords.items() if one.ndim == 0}
+
+
+def check_complete(
+    labels: Labels, message: Message, expected: Iterable[str] | None, given: Iterable[str]
+) -> None:
+    """Refuses a field that would silently have a label of its template. Expected are those that the template has.
+
+    Raises
+    ------
+    InvalidInputError
+        Neither the field nor a keyword of the caller says what the label is.
+    """
+    known = {*labels, *given}
+    if {"date", "time"} <= labels.keys() or "valid_time" in labels:
+        known.add("forecast_reference_time")
+    if "forecast_reference_time" in known:
+        known |= {"date", "time"}
+        if "step" in known:
+            known.add("valid_time")
+    names = message.names("mars")
+    for label in _OF_MESSAGES if expected is None else sorted(expected):
+        keys = _KEYS.get(label, (label,))
+        if label in known or known & set(keys) or keys[0] not in names:
+            continue
+        remedy = f"give {keys[0]}="
+        if label == "number":
+            remedy += ", or type='em' for a mean"
+        raise InvalidInputError(
+            f"the dataset has no {label}, and its template has {keys[0]}={message.text(keys[0])}: {remedy}"
+        )
+
+
+def pairs_of(roles: Labels, message: Message, ranges: Mapping[int, str]) -> Iterator[tuple[str, Any]]:
+    """The keys that labels give a message, in the order in which they must be set."""
+    roles = dict(roles)
     base = roles.pop("forecast_reference_time", None)
     valid = roles.pop("valid_time", None)
     step = roles.pop("step", None)

@@ -13,12 +13,14 @@ TEMPLATE = "isotach_template"
 
 @dataclass(frozen=True)
 class Template:
-    """A field of a store, and the ranges of the steps of its variable."""
+    """A field of a store, and what was known of its variable when it was opened."""
 
     source: Source
     key: Key
     ranges: dict[int, str] = field(default_factory=dict)
     """For each step in nanoseconds that is the end of a range, the range."""
+    labels: frozenset[str] = frozenset()
+    """What the coordinates of the variable told apart."""
 
     def read(self) -> bytes:
         """The message."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,11 @@ import numpy as np
 import xarray
 
 from isotach import _open
-from isotach._exceptions import InvalidInputError, MessageError
+from isotach._exceptions import InvalidInputError
 from isotach._reports import Key
 from isotach._store import Store
 from isotach._xarray.grid import Grid, grid_of, points_of
-from isotach._xarray.labels import Pairs, labels_of
+from isotach._xarray.labels import Pairs, check_complete, labels_of, pairs_of
 from isotach._xarray.message import Message, opened
 from isotach._xarray.template import TEMPLATE, Template
 
@@ -25,29 +26,44 @@ _DEGREES_APART_MAX = 1e-3
 """How far coordinates may be from those of the template: more than rounding, and less than any grid's distance."""
 
 
-def archive(dataset: xarray.Dataset, store: Any, template: Any, keys: Mapping[str, Any]) -> list[Key]:
+def archive(
+    dataset: xarray.Dataset, store: Any, template: Any, keys: Mapping[str, Any], *, replace: bool
+) -> list[Key]:
     """Archives the variables of a dataset; see :meth:`isotach.xarray.IsotachAccessor.archive`."""
     if isinstance(store, Store):
-        return _archived(dataset, store, template, keys)
+        return _archived(dataset, store, template, keys, replace)
     with _open.open(store) as opened_here:
-        return _archived(dataset, opened_here, template, keys)
+        return _archived(dataset, opened_here, template, keys, replace)
 
 
-def _archived(dataset: xarray.Dataset, store: Store, template: Any, keys: Mapping[str, Any]) -> list[Key]:
+def _archived(
+    dataset: xarray.Dataset, store: Store, template: Any, keys: Mapping[str, Any], replace: bool
+) -> list[Key]:
     set_by_caller = [(name.rstrip("_"), value) for name, value in keys.items()]
-    templates = {
-        str(name): _template(str(name), array, template) for name, array in dataset.data_vars.items()
+    target = None if replace else store
+    forms = {
+        str(name): _form(str(name), array, template, target) for name, array in dataset.data_vars.items()
     }
     written: list[Key] = []
     for name, array in dataset.data_vars.items():
-        message, ranges = templates[str(name)]
-        for data in _messages(str(name), array, message, ranges, set_by_caller):
+        for data in _messages(str(name), array, forms[str(name)], set_by_caller):
             written += store.archive(data)
     return written
 
 
-def _template(name: str, array: xarray.DataArray, template: Any) -> tuple[bytes, Mapping[int, str]]:
-    """The message for a variable, and the ranges of steps."""
+@dataclass(frozen=True)
+class _Form:
+    """What a variable is written with."""
+
+    message: bytes
+    ranges: Mapping[int, str]
+    labels: frozenset[str] | None
+    """What the coordinates of the variable told apart when it was opened. None if it was not."""
+    is_kept: bool
+    """Whether the message is a field of the store that is written to, and must stay."""
+
+
+def _form(name: str, array: xarray.DataArray, template: Any, target: Store | None) -> _Form:
     chosen = template
     if isinstance(template, xarray.Dataset):
         chosen = template[name].encoding.get(TEMPLATE) if name in template else None
@@ -56,21 +72,20 @@ def _template(name: str, array: xarray.DataArray, template: Any) -> tuple[bytes,
     elif template is None:
         chosen = array.encoding.get(TEMPLATE)
     if isinstance(chosen, Template):
-        return chosen.read(), chosen.ranges
+        is_kept = target is not None and chosen.source.store.name == target.name
+        return _Form(chosen.read(), chosen.ranges, chosen.labels, is_kept)
     if isinstance(chosen, (str, os.PathLike)):
-        return Path(chosen).read_bytes(), {}
+        return _Form(Path(chosen).read_bytes(), {}, None, False)
     if chosen is None:
         raise InvalidInputError(
             f"the variable {name} has no template: give template=, a GRIB message with its grid, or the dataset that was opened"
         )
-    return bytes(chosen), {}
+    return _Form(bytes(chosen), {}, None, False)
 
 
-def _messages(
-    name: str, array: xarray.DataArray, template: bytes, ranges: Mapping[int, str], keys: Pairs
-) -> Iterator[bytes]:
+def _messages(name: str, array: xarray.DataArray, form: _Form, keys: Pairs) -> Iterator[bytes]:
     """The messages of a variable, one for each field that has values."""
-    with opened(template) as message:
+    with opened(form.message) as message:
         grid = grid_of(message, is_flat="values" in array.dims)
         _check_grid(name, array, grid, message)
     outer = [dim for dim in array.dims if dim not in grid.dims]
@@ -81,26 +96,39 @@ def _messages(
         if np.isnan(values).all():
             continue
         try:
-            yield _message(field, grid.flattened(values), template, ranges, keys)
-        except MessageError as error:
+            yield _message(field, grid.flattened(values), form, keys)
+        except InvalidInputError as error:
             at = ", ".join(f"{dim}={field[dim].values}" for dim in outer if dim in field.coords)
-            raise MessageError(f"the variable {name} at {at or 'its only field'}: {error}") from error
+            raise type(error)(f"the variable {name} at {at or 'its only field'}: {error}") from error
 
 
-def _message(
-    field: xarray.DataArray, values: Any, template: bytes, ranges: Mapping[int, str], keys: Pairs
-) -> bytes:
-    with opened(template) as message:
+def _message(field: xarray.DataArray, values: Any, form: _Form, keys: Pairs) -> bytes:
+    with opened(form.message) as message:
+        own = _mars(message)
         param = field.attrs.get("GRIB_paramId")
         if param is not None and param != message.get("paramId"):
             message.set([("paramId", int(param))])
         message.set(keys)
-        for pair in labels_of(field, message, ranges):
+        labels = labels_of(field)
+        changed = (key for key, value in keys if key != "type" or value != own.get("type"))
+        check_complete(labels, message, form.labels, changed)
+        for pair in pairs_of(labels, message, form.ranges):
             message.set([pair])
+        if form.is_kept and _mars(message) == own:
+            told = ",".join(f"{name}={value}" for name, value in own.items())
+            raise InvalidInputError(
+                f"the field {told} is the template, and would be replaced: give a key that tells both apart, "
+                "such as expver=, or replace=True"
+            )
         if not message.get("bitsPerValue"):
             message.set([("bitsPerValue", _BITS_DEFAULT)])
         message.set_values(values)
         return message.bytes()
+
+
+def _mars(message: Message) -> dict[str, str | None]:
+    """The key of a message in the words of MARS."""
+    return {name: message.text(name) for name in message.names("mars")}
 
 
 def _check_grid(name: str, array: xarray.DataArray, grid: Grid, message: Message) -> None:
