@@ -127,6 +127,14 @@ def test_each_parameter_is_an_array_with_the_dimensions_that_it_has(fields: isot
     assert group["levelist"][:].tolist() == [500, 1000]
 
 
+def test_a_parameter_without_a_field_is_an_error_that_names_it(fields: isotach.Store) -> None:
+    with pytest.raises(
+        isotach.MissingFieldsError, match="no field of param=133/135: expected a req"
+    ) as caught:
+        FieldsStore(fields, step=STEPS, param=["t", "q", "135"], levtype="pl")
+    assert caught.value.missing.keys == [{"param": "133"}, {"param": "135"}]
+
+
 def test_a_value_that_no_field_has_stays_in_its_place(fields: isotach.Store) -> None:
     single = FieldsStore(fields, step=[12, 9, 0, 99], levelist=1000, param=130, levtype="pl")
     assert array_of(single, "step")[:].tolist() == [12, 9, 0, 99]

@@ -42,7 +42,7 @@ class FieldsStore(ReadOnlyStore):
     Raises
     ------
     MissingFieldsError
-        No field matches the request.
+        No field matches the request, or none has a parameter that the request names.
     InvalidInputError
         The fields are on several grids, or those of a parameter have different keys.
     MessageError

@@ -69,11 +69,10 @@ def view_of(store: Store, request: Request, dtype: np.dtype[Any]) -> View:
     for chunk in found:
         by_param.setdefault(chunk.key.get(_PARAM, ""), []).append(chunk)
     params = axes.pop(_PARAM, [*by_param])
+    _refuse_absent([param for param in params if param not in by_param])
     view: View | None = None
     nodes: dict[str, Any] = {}
     for param in params:
-        if param not in by_param:
-            continue
         grid, parameter = described(store.read(by_param[param][0].location))
         view = view or View(grid, dtype)
         if grid.digest != view.grid.digest:
@@ -94,6 +93,16 @@ def _refuse_nothing(store: Store, request: Request) -> None:
     why = store.explain(request)
     error = MissingFieldsError(f"no field matches the request{f': {why}' if why else ''}")
     error.missing = Missing(0, [], "")
+    raise error
+
+
+def _refuse_absent(params: Sequence[str]) -> None:
+    """A parameter without a field has no grid and no name, and cannot be an array."""
+    if not params:
+        return
+    text = f"no field of param={'/'.join(params)}"
+    error = MissingFieldsError(f"{text}: expected a request without it")
+    error.missing = Missing(len(params), [{_PARAM: param} for param in params], text)
     raise error
 
 
