@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import isotach
 import numpy as np
@@ -120,6 +121,38 @@ def test_coordinates_give_the_keys(ds: xr.Dataset, target: isotach.Store) -> Non
     assert back.step == np.timedelta64(36, "h")
     assert back.level == 0.5
     assert back.t.attrs["GRIB_typeOfLevel"] == "isobaricInPa"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("number", 1.5, "number=1.5: the message would have 1"),
+        ("level", 0.005, "level=0.005: expected whole pascals"),
+        (
+            "forecast_reference_time",
+            np.datetime64("2024-01-01T00:00:30", "ns"),
+            "forecast_reference_time=.*00:00:30.*: expected whole minutes",
+        ),
+        ("step", np.timedelta64(1500, "ms"), "step=1500 milliseconds: expected whole seconds"),
+    ],
+)
+def test_a_label_that_the_message_would_round_is_refused(
+    ds: xr.Dataset, target: isotach.Store, name: str, value: Any, text: str
+) -> None:
+    one = ds[["t"]].isel(number=[0], forecast_reference_time=[0], step=[0], level=[0])
+    moved = one.assign_coords({name: (name, np.array([value]), ds[name].attrs)})
+    with pytest.raises(isotach.InvalidInputError, match=text):
+        moved.isotach.archive(target)
+    assert not target.is_dirty
+
+
+def test_a_level_that_is_no_whole_number_is_not_rounded(target: isotach.Store) -> None:
+    keys = {"typeOfLevel": "hybrid", "level": 3}
+    form = small(np.arange(12.0), **keys)
+    target.archive(form)
+    ds = again(target)
+    with pytest.raises(isotach.InvalidInputError, match="level=3.5: the message would have"):
+        ds.assign_coords(level=((), 3.5, ds.level.attrs)).isotach.archive(target, template=form)
 
 
 def test_renamed_dimensions_are_known_by_their_standard_names(ds: xr.Dataset, target: isotach.Store) -> None:

@@ -92,9 +92,39 @@ def pairs_of(roles: Labels, message: Message, ranges: Mapping[int, str]) -> Iter
         if name == "level":
             yield from _level(value, message)
         elif name not in _OF_GRID:
-            yield name, value.item() if hasattr(value, "item") else value
+            yield name, _plain(value)
     if step is not None:
         yield from _step(step, message, ranges)
+
+
+def check_kept(labels: Labels, pairs: Pairs, message: Message) -> None:
+    """Refuses labels that the message has rounded.
+
+    Raises
+    ------
+    InvalidInputError
+        A key that was set has another value now.
+    """
+    for key, value in pairs:
+        found = message.get(key)
+        if not key.startswith("step") and not _is_same(found, value):
+            raise InvalidInputError(f"{key}={value}: the message would have {found}")
+    step = labels.get("step")
+    if step is not None and step != _step_of(message):
+        raise InvalidInputError(f"step={step}: the message would have {message.text('stepRange')}")
+
+
+def _is_same(found: Any, value: Any) -> bool:
+    try:
+        return float(found) == float(value)
+    except (TypeError, ValueError):
+        return str(found).lower() == str(value).lower()
+
+
+def _plain(value: Any) -> Any:
+    """A value as ecCodes takes it: a whole number as int."""
+    plain = value.item() if hasattr(value, "item") else value
+    return int(plain) if isinstance(plain, float) and plain.is_integer() else plain
 
 
 def _role(name: str, coordinate: xarray.DataArray) -> str:
@@ -108,7 +138,10 @@ def _role(name: str, coordinate: xarray.DataArray) -> str:
 
 
 def _moment(value: Any) -> Iterator[tuple[str, Any]]:
-    text = str(value.astype("datetime64[m]"))
+    minutes = value.astype("datetime64[m]")
+    if minutes != value:
+        raise InvalidInputError(f"forecast_reference_time={value}: expected whole minutes")
+    text = str(minutes)
     yield "dataDate", int(text[:10].replace("-", ""))
     yield "dataTime", int(text[11:].replace(":", ""))
 
@@ -120,8 +153,11 @@ def _level(value: Any, message: Message) -> Iterator[tuple[str, Any]]:
             yield "typeOfLevel", "isobaricInhPa"
         yield "level", int(value)
     elif message.text("typeOfLevel") in ("isobaricInhPa", "isobaricInPa"):
+        pascals = round(float(value) * 100)
+        if not np.isclose(pascals, float(value) * 100, rtol=1e-6, atol=0):
+            raise InvalidInputError(f"level={value}: expected whole pascals")
         yield "typeOfLevel", "isobaricInPa"
-        yield "level", round(float(value) * 100)
+        yield "level", pascals
     else:
         yield "level", float(value)
 

@@ -16,7 +16,7 @@ from isotach._exceptions import InvalidInputError
 from isotach._reports import Key
 from isotach._store import Store
 from isotach._xarray.grid import Grid, grid_of, points_of
-from isotach._xarray.labels import Pairs, check_complete, labels_of, pairs_of
+from isotach._xarray.labels import Pairs, check_complete, check_kept, labels_of, pairs_of
 from isotach._xarray.message import Message, opened
 from isotach._xarray.template import TEMPLATE, Template
 
@@ -112,8 +112,11 @@ def _message(field: xarray.DataArray, values: Any, form: _Form, keys: Pairs) -> 
         labels = labels_of(field)
         changed = (key for key, value in keys if key != "type" or value != own.get("type"))
         check_complete(labels, message, form.labels, changed)
+        pairs: list[tuple[str, Any]] = []
         for pair in pairs_of(labels, message, form.ranges):
             message.set([pair])
+            pairs.append(pair)
+        check_kept(labels, pairs, message)
         if form.is_kept and _mars(message) == own:
             told = ",".join(f"{name}={value}" for name, value in own.items())
             raise InvalidInputError(
