@@ -160,6 +160,15 @@ def test_a_field_that_was_replaced_meanwhile_is_read_as_it_is_now(folder: Path) 
     assert float(ds.t[0, 0, 0, 0, 0, 0]) == 0
 
 
+def test_a_dataset_of_a_snapshot_keeps_the_fields_that_are_replaced_later(folder: Path) -> None:
+    with isotach.open(folder) as store:
+        store.create_snapshot("before", "class=od")
+        ds = xr.open_dataset("class=od", engine="isotach", store=folder, at="before")
+        before = xr.open_dataset(folder, engine="isotach").load()
+        store.archive(small(values=np.zeros(12)))
+    xr.testing.assert_equal(ds, before)
+
+
 def test_a_field_that_was_wiped_meanwhile_is_an_error_that_names_it(folder: Path) -> None:
     ds = xr.open_dataset(folder, engine="isotach")
     with isotach.open(folder) as store:

@@ -33,7 +33,7 @@ _CONVENTIONS = "CF-1.8"
 
 
 def dataset_of(source: Source, request: Request, options: Options) -> xarray.Dataset:
-    """The dataset of a request. It asks for axes and counts, or lists once, and reads one field of each variable.
+    """The dataset of a request. It asks for axes and counts, and lists only where these are not enough. One field of each variable is read.
 
     Raises
     ------
