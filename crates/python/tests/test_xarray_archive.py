@@ -161,6 +161,22 @@ def test_renamed_dimensions_are_known_by_their_standard_names(ds: xr.Dataset, ta
     xr.testing.assert_allclose(again(target), ds, atol=1e-3)
 
 
+@pytest.mark.parametrize("profile", ["cfgrib", "earthkit"])
+@pytest.mark.parametrize("kind", ["isobaricInhPa", "hybrid"])
+def test_a_dataset_of_each_profile_can_be_written(
+    target: isotach.Store, tmp_path: Path, profile: str, kind: str
+) -> None:
+    with isotach.create(tmp_path / "levels") as store:
+        for level in (3, 4):
+            store.archive(small(np.arange(12.0) + level, typeOfLevel=kind, level=level))
+    ds = xr.open_dataset(tmp_path / "levels", engine="isotach", profile=profile)
+    ds.isotach.archive(target)
+    target.flush()
+    back = xr.open_dataset(target, engine="isotach", profile=profile)
+    assert any(ds.sizes[dim] == 2 for dim in ds.dims)
+    xr.testing.assert_allclose(back, ds, atol=1e-3)
+
+
 def test_a_dataset_by_valid_time_keeps_the_step_of_the_template(
     ds: xr.Dataset, target: isotach.Store, tmp_path: Path
 ) -> None:

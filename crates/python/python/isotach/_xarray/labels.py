@@ -23,6 +23,7 @@ _BY_STANDARD_NAME = {
     "forecast_period": "step",
     "time": "valid_time",
 }
+_OF_LEVELS = frozenset(one["standard_name"] for one in LEVELS.values() if "standard_name" in one)
 _OF_GRID = ("latitude", "longitude")
 
 
@@ -41,9 +42,12 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
 """The keys that give a label, the one of MARS first."""
 
 
-def labels_of(field: xarray.DataArray) -> Labels:
+def labels_of(field: xarray.DataArray, message: Message) -> Labels:
     """What the coordinates of a field say."""
-    return {_role(str(name), one): one.values[()] for name, one in field.coords.items() if one.ndim == 0}
+    kind = message.text("typeOfLevel")
+    return {
+        _role(str(name), one, kind): one.values[()] for name, one in field.coords.items() if one.ndim == 0
+    }
 
 
 def check_complete(
@@ -127,14 +131,19 @@ def _plain(value: Any) -> Any:
     return int(plain) if isinstance(plain, float) and plain.is_integer() else plain
 
 
-def _role(name: str, coordinate: xarray.DataArray) -> str:
-    """What a coordinate means: by its standard name, so that it may have any name of its own."""
+def _role(name: str, coordinate: xarray.DataArray, type_of_level: str | None) -> str:
+    """What a coordinate means: by its standard name, so that it may have any name of its own.
+
+    cfgrib names levels by their type, which is that of the message.
+    """
     if name == "level_and_type":
         raise InvalidInputError("the coordinate level_and_type cannot be written: expected level")
     attributes = coordinate.attrs
-    if name == "level" or name in LEVELS or "level_type" in attributes or "GRIB_typeOfLevel" in attributes:
+    standard_name = attributes.get("standard_name", "")
+    is_named = name in ("level", type_of_level, *LEVELS) or standard_name in _OF_LEVELS
+    if is_named or "level_type" in attributes or "GRIB_typeOfLevel" in attributes:
         return "level"
-    return _BY_STANDARD_NAME.get(attributes.get("standard_name", ""), name)
+    return _BY_STANDARD_NAME.get(standard_name, name)
 
 
 def _moment(value: Any) -> Iterator[tuple[str, Any]]:

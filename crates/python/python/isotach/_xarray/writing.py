@@ -109,7 +109,7 @@ def _message(field: xarray.DataArray, values: Any, form: _Form, keys: Pairs) -> 
         if param is not None and param != message.get("paramId"):
             message.set([("paramId", int(param))])
         message.set(keys)
-        labels = labels_of(field)
+        labels = labels_of(field, message)
         changed = (key for key, value in keys if key != "type" or value != own.get("type"))
         check_complete(labels, message, form.labels, changed)
         pairs: list[tuple[str, Any]] = []
