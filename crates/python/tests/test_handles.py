@@ -82,9 +82,24 @@ def test_a_with_block_flushes_after_success_and_loses_after_an_exception(tmp_pat
 def test_a_handle_that_is_dropped_unflushed_warns_of_the_loss(tmp_path: Path) -> None:
     store = isotach.create(tmp_path / "fields", SCHEMA)
     store.archive(b"lost", KEY)
-    with pytest.warns(ResourceWarning, match="not flushed, which are lost"):
+    with pytest.warns(isotach.LostFieldsWarning, match="not flushed, which are lost"):
         del store
         gc.collect()
+
+
+@pytest.mark.parametrize("end", ["", "raise SystemExit(0)", "cycle = [store]; cycle.append(cycle)"])
+def test_a_script_that_ends_without_a_flush_says_that_fields_are_lost(tmp_path: Path, end: str) -> None:
+    code = f"import sys, isotach\nstore = isotach.create(*sys.argv[1:3])\nstore.archive(b'x', sys.argv[3])\n{end}"
+    text = ",".join(f"{name}={value}" for name, value in KEY.items())
+    run = subprocess.run(
+        [sys.executable, "-c", code, f"posix:{tmp_path}/fields", SCHEMA, text],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (run.returncode, run.stdout) == (0, "")
+    assert "LostFieldsWarning: <Store posix:" in run.stderr
+    assert "fields that are not flushed, which are lost" in run.stderr
 
 
 def test_many_threads_share_one_handle(store: isotach.Store) -> None:

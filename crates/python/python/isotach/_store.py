@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, overload
 
 from isotach import _html, _isotach
 from isotach._arguments import KeyLike, RequestLike, key_of, request_of
+from isotach._exceptions import LostFieldsWarning
 from isotach._files import written_whole
 from isotach._isotach import Field, Inspection, Listing, Location
 from isotach._progress import Progress
@@ -408,7 +409,7 @@ class Store:
         native = getattr(self, "_native", None)
         if native is not None and native.is_dirty:
             text = f"{self!r} is dropped with fields that are not flushed, which are lost: expected flush, close or with"
-            _warn(text, ResourceWarning, source=self, stacklevel=2)
+            _warn(text, LostFieldsWarning, stacklevel=2)
 
     def __reduce__(self) -> tuple[Callable[..., Store], tuple[Any, ...]]:
         """The store is opened again where it is unpickled."""
