@@ -5,8 +5,9 @@ from __future__ import annotations
 import pickle
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -48,6 +49,10 @@ from conftest import KEY, key
         (timedelta(seconds=10), ["10s"]),
         (numpy.timedelta64(6, "h"), ["6"]),
         (10**30, [str(10**30)]),
+        (numpy.float32(0.1), ["0.1"]),
+        (numpy.array([0.1, 123456792], "float32"), ["0.1", "123456792"]),
+        (numpy.float16(0.1), ["0.1"]),
+        (numpy.longdouble(6), ["6"]),
     ],
     ids=repr,
 )
@@ -62,6 +67,54 @@ def test_a_datetime_gives_the_date_or_the_time_by_the_name_of_its_key() -> None:
         ValueError, match=r"date=datetime.*expected a date without a time; give the time as time=1200"
     ):
         isotach.Request(date=noon)
+
+
+class Nanosecond(datetime):
+    """What pandas calls a timestamp."""
+
+    nanosecond = 1
+
+
+class Summertime(tzinfo):
+    """A zone whose offset depends on the date."""
+
+    def utcoffset(self, moment: datetime | None, /) -> timedelta | None:
+        return None if moment is None else timedelta(hours=1)
+
+    def dst(self, moment: datetime | None, /) -> timedelta | None:
+        return None
+
+    def tzname(self, moment: datetime | None, /) -> str:
+        return "summertime"
+
+
+PARIS = timezone(timedelta(hours=1))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (time(0, 0, 30), "expected whole minutes"),
+        (datetime(2024, 1, 2, 6, 0, 0, 1), "expected whole minutes"),
+        (Nanosecond(2024, 1, 2, 6), "expected whole microseconds"),
+        (numpy.datetime64("2024-01-02T06:00:00.000000001"), "expected whole microseconds"),
+        (time(6, tzinfo=PARIS), "expected UTC"),
+        (time(6, tzinfo=Summertime()), "expected UTC"),
+        (datetime(2024, 1, 2, 6, tzinfo=PARIS), r"expected UTC, as astimezone\(datetime.UTC\) gives"),
+    ],
+    ids=repr,
+)
+def test_a_time_that_is_no_whole_minute_in_utc_is_refused(value: object, text: str) -> None:
+    with pytest.raises(ValueError, match=f"time=.*{text}"):
+        isotach.Request(time=value)
+
+
+def test_a_date_in_another_time_zone_is_refused_and_utc_is_not() -> None:
+    with pytest.raises(ValueError, match="date=.*expected UTC"):
+        isotach.Request(date=datetime(2024, 1, 2, tzinfo=PARIS))
+    assert isotach.Request(
+        date=datetime(2024, 1, 2, tzinfo=UTC), time=datetime(2024, 1, 2, 6, tzinfo=timezone(timedelta()))
+    ).to_dict() == {"date": ["20240102"], "time": ["0600"]}
 
 
 @pytest.mark.parametrize(
@@ -79,6 +132,8 @@ def test_a_datetime_gives_the_date_or_the_time_by_the_name_of_its_key() -> None:
         (float("inf"), ValueError, "x=inf: expected a finite number"),
         (1j, TypeError, "of type complex"),
         (timedelta(microseconds=1), ValueError, "expected whole seconds"),
+        (numpy.timedelta64(1, "ns"), ValueError, "expected whole microseconds"),
+        (numpy.datetime64("NaT"), TypeError, "x=None: expected text, a number"),
         ("0/", ValueError, 'x="0/": expected values'),
         ("0/6,class=rd", ValueError, "expected values"),
     ],
@@ -100,6 +155,17 @@ class Mine(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(KEY)
+
+
+def test_empty_text_stands_for_a_key_that_a_field_lacks(tmp_path: Path) -> None:
+    with isotach.create(tmp_path / "fields", "[ class [ levtype [ step, levelist? ]]]") as store:
+        surface = {"class": "od", "levtype": "sfc", "step": "6"}
+        store.archive(b"surface", {**surface, "levelist": ""})
+        store.archive(b"level", {"class": "od", "levtype": "pl", "step": "6", "levelist": "500"})
+        store.flush()
+        assert [field.key for field in store.list(levelist="")] == [surface]
+        assert [bytes(field) for field in store.retrieve(surface, levelist="")] == [b"surface"]
+        assert list(store.list(step="")) == []
 
 
 def test_every_form_of_a_request_finds_the_same_field(filled: isotach.Store) -> None:

@@ -57,7 +57,7 @@ def _text(name: str, value: Any) -> str | None:
     if isinstance(value, date):
         return value.strftime("%Y%m%d")
     if isinstance(value, time):
-        return value.strftime("%H%M")
+        return _of_time(name, value)
     if isinstance(value, timedelta):
         return _of_duration(name, value)
     if getattr(value, "ndim", 0) > 0:
@@ -72,9 +72,16 @@ def _text(name: str, value: Any) -> str | None:
 
 
 def _of_numpy(name: str, value: Any) -> str | None:
-    """A scalar of numpy. One with nanoseconds has no Python type, and becomes one with microseconds."""
-    if value.dtype.kind in "mM":
-        value = value.astype(f"{value.dtype.kind}8[us]")
+    """A scalar of numpy. Times have microseconds in Python, and floats the digits of their own precision."""
+    kind = value.dtype.kind
+    if kind in "mM":
+        rounded = value.astype(f"{kind}8[us]")
+        if value == value and value != rounded:
+            raise ValueError(f"{name}={value!r}: expected whole microseconds")
+        return _text(name, rounded.item())
+    if kind == "f":
+        number = float(value)
+        return _of_number(name, number if number.is_integer() else float(str(value)))
     return _text(name, value.item())
 
 
@@ -85,13 +92,30 @@ def _of_number(name: str, value: float) -> str:
 
 
 def _of_datetime(name: str, value: datetime) -> str:
+    if value.utcoffset():
+        raise _not_utc(name, value)
+    # Only a timestamp of pandas has nanoseconds.
+    if getattr(value, "nanosecond", 0):
+        raise ValueError(f"{name}={value!r}: expected whole microseconds")
     if name.lower().rstrip("_") == "time":
-        return value.strftime("%H%M")
+        return _of_time(name, value.time())
     if value.time() != time():
         raise ValueError(
             f"{name}={value!r}: expected a date without a time; give the time as time={value:%H%M}"
         )
     return value.strftime("%Y%m%d")
+
+
+def _of_time(name: str, value: time) -> str:
+    if value.tzinfo is not None and value.utcoffset() != timedelta():
+        raise _not_utc(name, value)
+    if value.second or value.microsecond:
+        raise ValueError(f"{name}={value!r}: expected whole minutes")
+    return value.strftime("%H%M")
+
+
+def _not_utc(name: str, value: datetime | time) -> ValueError:
+    return ValueError(f"{name}={value!r}: expected UTC, as astimezone(datetime.UTC) gives")
 
 
 def _of_duration(name: str, value: timedelta) -> str:
