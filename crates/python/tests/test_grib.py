@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import threading
 import warnings
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -75,6 +76,24 @@ def test_messages_of_a_file_are_adopted_in_place(store: isotach.Store, tmp_path:
         assert [bytes(store.read(location)) for location in locations if location is not None] == [one, two]
 
 
+def test_messages_of_one_call_with_the_same_key_cause_a_warning(store: isotach.Store, tmp_path: Path) -> None:
+    first, second, other = message(6), message(6), message(12)
+    (tmp_path / "file").write_bytes(first + other + second)
+    text = "1 of 3 messages are replaced by later ones with the same key: .*step=6"
+    calls: list[Callable[[], object]] = [
+        lambda: store.archive(tmp_path / "file"),
+        lambda: store.archive(first + other + second),
+        lambda: store.transaction().archive(first + other + second),
+        lambda: store.adopt(tmp_path / "file"),
+    ]
+    with store:
+        for call in calls:
+            with pytest.warns(isotach.RepeatedKeyWarning, match=text) as caught:
+                call()
+            assert caught[0].filename == __file__
+        store.archive(first + other)
+
+
 def test_a_broken_message_names_its_place_and_those_before_it_are_archived(store: isotach.Store) -> None:
     one = message(0)
     with pytest.raises(isotach.MessageError, match=f"message 2 at byte {len(one)}") as caught:
@@ -108,7 +127,8 @@ def test_a_child_reads_keys_while_threads_of_the_parent_do(store: isotach.Store)
                 step.archive(data)
 
     def act() -> bool:
-        return len(store.archive(data * 3)) == 3
+        with pytest.warns(isotach.RepeatedKeyWarning):
+            return len(store.archive(data * 3)) == 3
 
     with store, ThreadPoolExecutor(3) as pool:
         futures = [pool.submit(work) for _ in range(3)]

@@ -130,6 +130,10 @@ class MissingFieldsWarning(UserWarning):
     """Fields of a request do not exist, and ``missing="report"`` was given."""
 
 
+class RepeatedKeyWarning(UserWarning):
+    """Messages of one call carry the same key: the last of them replaces the others."""
+
+
 class LostFieldsWarning(UserWarning):
     """A handle was dropped, or the interpreter ended, with fields that were not flushed: they are lost."""
 

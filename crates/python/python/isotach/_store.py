@@ -26,7 +26,7 @@ from isotach._reports import (
     WipeReport,
 )
 from isotach._retrieval import Retrieval, WhenMissing, checked
-from isotach._transaction import Transaction, archive_into
+from isotach._transaction import Transaction, archive_into, checked_keys
 
 
 class Store:
@@ -67,6 +67,7 @@ class Store:
             open binary file, read to its end; or a path. A buffer of any item type is archived as the bytes in memory.
         key
             The key of the one field that the data is. Without it the data is a sequence of GRIB messages, whose keys ecCodes reads.
+            Messages with the same key replace each other, with a :class:`RepeatedKeyWarning`.
 
         Returns
         -------
@@ -133,7 +134,8 @@ class Store:
         """
         if key is None and (offset or length is not None):
             raise ValueError("offset or length without a key: expected a key for the part of the file")
-        return _isotach.adopt(self._native, os.fspath(path), key, offset, length)
+        keys = _isotach.adopt(self._native, os.fspath(path), key, offset, length)
+        return checked_keys(keys, stacklevel=3)
 
     # Reading
 

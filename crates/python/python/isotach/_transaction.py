@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import warnings
+from collections import Counter
 from types import TracebackType
 from typing import Any, overload
 
 from isotach import _isotach
 from isotach._arguments import KeyLike
+from isotach._exceptions import RepeatedKeyWarning
 from isotach._reports import Key
 
 
@@ -75,14 +78,25 @@ def archive_into(
     native: _isotach.Handle | _isotach.Transaction, data: Any, key: KeyLike | None
 ) -> list[Key] | None:
     """Archives data of any kind under a key, or each of its messages under its own."""
+    if key is None:
+        if isinstance(data, (str, os.PathLike)):
+            return checked_keys(native.archive_file(os.fspath(data)))
+        return checked_keys(native.archive_messages(data))
     if isinstance(data, (str, os.PathLike)):
-        if key is None:
-            return native.archive_file(os.fspath(data))
         with open(data, "rb") as file:
             data = file.read()
-    elif key is not None and hasattr(data, "read"):
+    elif hasattr(data, "read"):
         data = data.read()
-    if key is None:
-        return native.archive_messages(data)
     native.archive(data, key)
     return None
+
+
+def checked_keys(keys: list[Key], *, stacklevel: int = 4) -> list[Key]:
+    """The keys of the messages of one call. Warns if a key occurs more than once."""
+    counts = Counter(frozenset(key.items()) for key in keys)
+    if len(counts) < len(keys):
+        repeated = next(key for key in keys if counts[frozenset(key.items())] > 1)
+        key = ",".join(f"{name}={value}" for name, value in repeated.items())
+        text = f"{len(keys) - len(counts)} of {len(keys)} messages are replaced by later ones with the same key: {key}"
+        warnings.warn(text, RepeatedKeyWarning, stacklevel=stacklevel)
+    return keys
