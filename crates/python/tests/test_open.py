@@ -27,6 +27,8 @@ def test_a_store_opens_by_uri_path_file_text_and_mapping(tmp_path: Path) -> None
         folder,
         mapping,
         json.dumps(mapping),
+        f"spaces: [{{pool: 'posix:{folder}'}}]",
+        f"\nspaces: [{{pool: 'posix:{folder}'}}]",
         file,
         str(file),
         file.read_text(),
@@ -124,6 +126,25 @@ def test_a_schema_is_text_or_a_path(tmp_path: Path) -> None:
 def test_a_wrong_store_is_refused(wrong: object, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         isotach.open(wrong)  # type: ignore[arg-type]
+
+
+def test_a_file_of_data_is_no_store_and_grib_can_be_archived(tmp_path: Path) -> None:
+    (tmp_path / "grib").write_bytes(b"GRIB" + bytes(12))
+    (tmp_path / "other").write_bytes(b"\x89HDF" + bytes(12))
+    for open_ in (isotach.open, isotach.create):
+        for path in (tmp_path / "grib", str(tmp_path / "grib")):
+            with pytest.raises(
+                isotach.InvalidInputError, match=r"grib is a GRIB file: expected a store; store.archive"
+            ):
+                open_(path)
+        with pytest.raises(isotach.InvalidInputError, match="other is a binary file: expected a store"):
+            open_(tmp_path / "other")
+
+
+def test_folders_above_a_store_are_created_with_it(tmp_path: Path) -> None:
+    with isotach.create(tmp_path / "above" / "more" / "fields", SCHEMA) as store:
+        store.archive(b"x", KEY)
+    isotach.open(tmp_path / "above" / "more" / "fields").close()
 
 
 def test_a_store_shows_its_name(tmp_path: Path) -> None:

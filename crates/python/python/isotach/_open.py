@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from isotach._exceptions import InvalidInputError
 from isotach._isotach import Handle
 from isotach._store import Store
 
 _CONFIGURATIONS = (".yaml", ".yml", ".json")
+_TEXT = re.compile(r"\s*(\{|[\w-]+:\s|.*\n)")
+"""How the text of a configuration begins: with a brace, with ``name: ``, or with one of several lines."""
 
 
 def open(store: str | os.PathLike[str] | Mapping[str, Any] | None = None, *, at: str | None = None) -> Store:  # noqa: A001
@@ -46,7 +50,7 @@ def create(
     Parameters
     ----------
     store
-        As for :func:`open`. The folder above a posix store must exist.
+        As for :func:`open`. Folders above a posix store are created, too.
     schema
         A schema in FDB's language: its text, or the path of its file as a ``Path``. Without it that of the configuration, or the
         standard schema, which fits ordinary MARS-labelled GRIB.
@@ -69,14 +73,33 @@ def _origin(store: str | os.PathLike[str] | Mapping[str, Any] | None) -> tuple[s
     if isinstance(store, Mapping):
         return "text", json.dumps(dict(store), default=os.fspath), None
     if isinstance(store, str):
-        if "\n" in store or store.lstrip().startswith("{"):
+        if _TEXT.match(store):
             return "text", store, None
-        return "file" if os.path.isfile(store) else "uri", store, None
+        return "file" if _is_configuration(store) else "uri", store, None
     if isinstance(store, os.PathLike):
         path = os.fspath(store)
         if isinstance(path, str):
-            is_file = os.path.isfile(path) or path.endswith(_CONFIGURATIONS)
+            is_file = _is_configuration(path) or path.endswith(_CONFIGURATIONS)
             return "file" if is_file else "uri", os.path.abspath(path), None
     raise TypeError(
         f"a store of type {type(store).__name__}: expected a URI, a path, a configuration, or nothing"
     )
+
+
+def _is_configuration(path: str) -> bool:
+    """Whether there is a file. One of data is refused."""
+    if not os.path.isfile(path):
+        return False
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(512)
+    except OSError:
+        # The native module names the problem.
+        return True
+    if head.startswith(b"GRIB"):
+        raise InvalidInputError(
+            f"{path} is a GRIB file: expected a store; store.archive({path!r}) archives it, and store.adopt indexes it in place"
+        )
+    if b"\0" in head:
+        raise InvalidInputError(f"{path} is a binary file: expected a store or its configuration")
+    return True
