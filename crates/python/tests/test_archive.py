@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import io
+from collections.abc import Callable
 from pathlib import Path
 
 import isotach
@@ -66,6 +67,30 @@ def test_data_that_is_no_buffer_is_refused_by_its_type(store: isotach.Store) -> 
     with pytest.raises(TypeError, match="binary mode"):
         store.archive(io.StringIO("GRIB"))
     assert not store.is_dirty
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        numpy.array([b"one", None], object),
+        memoryview(numpy.array([b"one", None], object)),
+        numpy.zeros(2, [("number", "f8"), ("thing", "O")]),
+    ],
+    ids=["array", "memoryview", "record"],
+)
+def test_a_buffer_of_python_objects_is_neither_archived_nor_read_into(
+    store: isotach.Store, data: object
+) -> None:
+    calls: list[Callable[[], object]] = [
+        lambda: store.archive(data, KEY),
+        lambda: store.transaction().archive(data, KEY),
+        lambda: store.retrieve_into(KEY, data),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match=r"of Python objects: expected numbers or bytes"):
+            call()
+    assert not store.is_dirty
+    store.archive(numpy.zeros(2, [("O", "f8")]), KEY)
 
 
 def test_an_exception_of_a_file_reaches_the_caller(store: isotach.Store) -> None:

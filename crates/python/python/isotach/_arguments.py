@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,3 +32,16 @@ def key_of(key: KeyLike | None, keywords: Mapping[str, Any]) -> KeyLike:
     if isinstance(key, str):
         raise TypeError("a key as text and keywords: expected one of them")
     return {**key, **named}
+
+
+def refuse_objects(data: Any) -> None:
+    """Refuses a buffer that holds Python objects, whose bytes are addresses of this process."""
+    try:
+        view = memoryview(data)
+    except (TypeError, ValueError, BufferError):
+        # The native module says what was expected.
+        return
+    # The names of a record's items stand between colons.
+    with view:
+        if "O" in re.sub(":[^:]*:", "", view.format):
+            raise TypeError(f"a {type(data).__name__} of Python objects: expected numbers or bytes")

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, overload
 
 from isotach import _isotach
-from isotach._arguments import KeyLike
+from isotach._arguments import KeyLike, refuse_objects
 from isotach._exceptions import RepeatedKeyWarning
 from isotach._reports import Key
 
@@ -87,6 +87,7 @@ def archive_into(
             data = file.read()
     elif hasattr(data, "read"):
         data = data.read()
+    refuse_objects(data)
     native.archive(data, key)
     return None
 
