@@ -95,13 +95,13 @@ class TooManyOpenError(IsotachError):
 
 
 class UnsupportedError(IsotachError):
-    """The engine does not have the capability."""
+    """The engine does not have the capability, or does not know the format of the pool: use another engine or a newer package."""
 
     code = "unsupported"
 
 
 class NewerFormatError(IsotachError):
-    """The store has a newer format than this package knows: install a newer one."""
+    """The store in a pool has a newer format than this package knows: install a newer one."""
 
     code = "newer-format"
 
