@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -84,3 +85,28 @@ def test_a_verification_reports_progress_and_what_it_read(filled: isotach.Store)
     assert report.bytes >= 6 * 11
     assert all(isinstance(fields, int) for fields, _, _ in seen)
     assert filled.verify(class_="rd").is_sound
+
+
+def test_wrong_arguments_are_refused_by_their_name(filled: isotach.Store, tmp_path: Path) -> None:
+    calls: list[tuple[Callable[[], object], str]] = [
+        (lambda: filled.verify(threads=0), "threads=0: expected at least 1"),
+        (lambda: filled.lock(class_="od", actions=[]), "no actions: expected some of retrieve, list"),
+        (
+            lambda: filled.adopt(tmp_path, KEY, offset=-3),
+            "offset=-3, length=None: expected no negative number",
+        ),
+    ]
+    for call, text in calls:
+        with pytest.raises(ValueError, match=text):
+            call()
+
+
+def test_a_path_that_is_no_file_is_refused_in_the_words_of_the_system(
+    filled: isotach.Store, tmp_path: Path
+) -> None:
+    calls: list[Callable[[Path], object]] = [filled.archive, filled.transaction().archive, filled.adopt]
+    for call in calls:
+        with pytest.raises(FileNotFoundError, match="No such file or directory: '.*/none'"):
+            call(tmp_path / "none")
+        with pytest.raises(IsADirectoryError, match=f"Is a directory: '{tmp_path}'"):
+            call(tmp_path)

@@ -79,7 +79,7 @@ def test_messages_of_a_file_are_adopted_in_place(store: isotach.Store, tmp_path:
 def test_messages_of_one_call_with_the_same_key_cause_a_warning(store: isotach.Store, tmp_path: Path) -> None:
     first, second, other = message(6), message(6), message(12)
     (tmp_path / "file").write_bytes(first + other + second)
-    text = "1 of 3 messages are replaced by later ones with the same key: .*step=6"
+    text = r"the last message with a key replaces those before it \(1 of 3 messages\): .*step=6"
     calls: list[Callable[[], object]] = [
         lambda: store.archive(tmp_path / "file"),
         lambda: store.archive(first + other + second),

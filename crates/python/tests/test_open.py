@@ -108,6 +108,8 @@ def test_a_schema_is_text_or_a_path(tmp_path: Path) -> None:
     with pytest.raises(isotach.InvalidInputError, match="line 1, column") as caught:
         isotach.create(tmp_path / "three", "[ class")
     assert caught.value.code == "schema"
+    with pytest.raises(ValueError, match=r"schema='.*/schema': expected the text of a schema.* as a Path"):
+        isotach.create(tmp_path / "three", str(tmp_path / "schema"))
 
 
 @pytest.mark.parametrize(

@@ -162,6 +162,15 @@ def test_a_file_appears_only_when_it_is_complete(filled: isotach.Store, tmp_path
     assert os.listdir(target.parent) == ["fields"]
 
 
+def test_a_target_that_cannot_be_written_is_refused_by_its_name(
+    filled: isotach.Store, tmp_path: Path
+) -> None:
+    with pytest.raises(FileNotFoundError, match="No such file or directory: '.*/none/fields'"):
+        filled.retrieve_to(KEY, tmp_path / "none" / "fields")
+    with pytest.raises(TypeError, match="a target of type int: expected a path or an open binary file"):
+        filled.retrieve_to(KEY, 5)  # type: ignore[arg-type]
+
+
 def test_fields_are_read_asynchronously_while_the_loop_runs(filled: isotach.Store) -> None:
     ticks = 0
 

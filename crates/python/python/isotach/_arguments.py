@@ -30,7 +30,7 @@ def key_of(key: KeyLike | None, keywords: Mapping[str, Any]) -> KeyLike:
     if key is None:
         return named
     if isinstance(key, str):
-        raise TypeError("a key as text and keywords: expected one of them")
+        raise TypeError("both a key as text and keywords: expected one of them")
     return {**key, **named}
 
 

@@ -63,6 +63,10 @@ def create(
         The URI, the configuration or the schema is wrong.
     """
     text = Path(schema).read_text() if isinstance(schema, os.PathLike) else schema
+    if isinstance(schema, str) and "[" not in schema:
+        raise InvalidInputError(
+            f"schema={schema!r}: expected the text of a schema, which has rules in '[ ]', or the path of its file as a Path"
+        )
     return Store(Handle(*_origin(store), create=True, schema=text))
 
 

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, overload
 from isotach import _html, _isotach
 from isotach._arguments import KeyLike, RequestLike, key_of, refuse_objects, request_of
 from isotach._exceptions import LostFieldsWarning
-from isotach._files import written_whole
+from isotach._files import existing, written_whole
 from isotach._isotach import Field, Inspection, Listing, Location
 from isotach._progress import Progress
 from isotach._reports import (
@@ -134,7 +134,9 @@ class Store:
         """
         if key is None and (offset or length is not None):
             raise ValueError("offset or length without a key: expected a key for the part of the file")
-        keys = _isotach.adopt(self._native, os.fspath(path), key, offset, length)
+        if offset < 0 or (length is not None and length < 0):
+            raise ValueError(f"offset={offset}, length={length}: expected no negative number")
+        keys = _isotach.adopt(self._native, existing(path), key, offset, length)
         return checked_keys(keys, stacklevel=3)
 
     # Reading
@@ -214,6 +216,10 @@ class Store:
         -------
         The number of fields.
         """
+        if not isinstance(target, (str, os.PathLike)) and not hasattr(target, "write"):
+            raise TypeError(
+                f"a target of type {type(target).__name__}: expected a path or an open binary file"
+            )
         retrieval = self.retrieve(request, missing=missing, **keywords)
         if isinstance(target, (str, os.PathLike)):
             with written_whole(target) as file:
@@ -336,6 +342,8 @@ class Store:
             A function of the fields and bytes that are done and the bytes in all (None if unknown); or whether to show a bar on
             standard error. Without it there is a bar if standard error is a terminal.
         """
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads={threads}: expected at least 1")
         with Progress.of(progress, "verify") as report:
             return _isotach.verify(self._native, request_of(request, keywords), data, threads, report)
 
@@ -350,7 +358,7 @@ class Store:
         return Store(self._native.open_at(name))
 
     def create_snapshot(self, name: str, request: RequestLike = None, /, **keywords: Any) -> Snapshot:
-        """Names the present state of the datasets that match a request. It stays readable whatever is archived or wiped later.
+        """Names the present state of the datasets that match a request. It stays existing whatever is archived or wiped later.
 
         Raises
         ------
@@ -411,7 +419,7 @@ class Store:
         """Warns of fields that are lost."""
         native = getattr(self, "_native", None)
         if native is not None and native.is_dirty:
-            text = f"{self!r} is dropped with fields that are not flushed, which are lost: expected flush, close or with"
+            text = f"{self!r} is dropped with fields that are not flushed, which are lost: expected flush(), close() or a with block"
             _warn(text, LostFieldsWarning, stacklevel=2)
 
     def __reduce__(self) -> tuple[Callable[..., Store], tuple[Any, ...]]:
@@ -433,7 +441,10 @@ def _reopened(*arguments: Any) -> Store:
 
 
 def _names(actions: str | Iterable[str]) -> list[str]:
-    return [actions] if isinstance(actions, str) else [*actions]
+    names = [actions] if isinstance(actions, str) else [*actions]
+    if not names:
+        raise ValueError("no actions: expected some of retrieve, list, archive, wipe")
+    return names
 
 
 def _write(retrieval: Retrieval, file: BinaryIO) -> int:
@@ -449,5 +460,5 @@ def _write_all(file: BinaryIO, data: memoryview) -> None:
     while data:
         written = file.write(data)
         if written is None:
-            raise BlockingIOError("a file that does not block: expected one that takes all bytes")
+            raise BlockingIOError("a file that is not ready for more bytes: expected one whose write() waits")
         data = data[written:]

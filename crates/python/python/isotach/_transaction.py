@@ -11,6 +11,7 @@ from typing import Any, overload
 from isotach import _isotach
 from isotach._arguments import KeyLike, refuse_objects
 from isotach._exceptions import RepeatedKeyWarning
+from isotach._files import existing
 from isotach._reports import Key
 
 
@@ -80,7 +81,7 @@ def archive_into(
     """Archives data of any kind under a key, or each of its messages under its own."""
     if key is None:
         if isinstance(data, (str, os.PathLike)):
-            return checked_keys(native.archive_file(os.fspath(data)))
+            return checked_keys(native.archive_file(existing(data)))
         return checked_keys(native.archive_messages(data))
     if isinstance(data, (str, os.PathLike)):
         with open(data, "rb") as file:
@@ -98,6 +99,7 @@ def checked_keys(keys: list[Key], *, stacklevel: int = 4) -> list[Key]:
     if len(counts) < len(keys):
         repeated = next(key for key in keys if counts[frozenset(key.items())] > 1)
         key = ",".join(f"{name}={value}" for name, value in repeated.items())
-        text = f"{len(keys) - len(counts)} of {len(keys)} messages are replaced by later ones with the same key: {key}"
+        replaced = len(keys) - len(counts)
+        text = f"the last message with a key replaces those before it ({replaced} of {len(keys)} messages): {key}"
         warnings.warn(text, RepeatedKeyWarning, stacklevel=stacklevel)
     return keys

@@ -75,8 +75,10 @@ def _of_numpy(name: str, value: Any) -> str | None:
     """A scalar of numpy. Times have microseconds in Python, and floats the digits of their own precision."""
     kind = value.dtype.kind
     if kind in "mM":
+        if value != value:
+            raise _no_time(name, value)
         rounded = value.astype(f"{kind}8[us]")
-        if value == value and value != rounded:
+        if value != rounded:
             raise ValueError(f"{name}={value!r}: expected whole microseconds")
         return _text(name, rounded.item())
     if kind == "f":
@@ -92,6 +94,8 @@ def _of_number(name: str, value: float) -> str:
 
 
 def _of_datetime(name: str, value: datetime) -> str:
+    if value != value:
+        raise _no_time(name, value)
     if value.utcoffset():
         raise _not_utc(name, value)
     # Only a timestamp of pandas has nanoseconds.
@@ -112,6 +116,11 @@ def _of_time(name: str, value: time) -> str:
     if value.second or value.microsecond:
         raise ValueError(f"{name}={value!r}: expected whole minutes")
     return value.strftime("%H%M")
+
+
+def _no_time(name: str, value: Any) -> ValueError:
+    """For NaT, of numpy or of pandas."""
+    return ValueError(f"{name}={value!r}: expected a time")
 
 
 def _not_utc(name: str, value: datetime | time) -> ValueError:
