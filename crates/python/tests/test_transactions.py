@@ -48,3 +48,12 @@ def test_a_field_of_another_dataset_is_refused(store: isotach.Store) -> None:
         with pytest.raises(isotach.InvalidInputError, match="fields of one dataset in each transaction"):
             step.archive(b"two", key(class_="rd"))
     assert len(list(store.list())) == 1
+
+
+def test_a_transaction_shows_its_state(store: isotach.Store) -> None:
+    transaction = store.transaction()
+    assert repr(transaction) == "<Transaction: empty>"
+    transaction.archive(b"one", KEY)
+    assert repr(transaction) == "<Transaction: not committed>"
+    transaction.discard()
+    assert repr(transaction) == "<closed Transaction>"

@@ -10,7 +10,7 @@ from typing import Any, overload
 
 from isotach import _isotach
 from isotach._arguments import KeyLike, refuse_objects
-from isotach._exceptions import RepeatedKeyWarning
+from isotach._exceptions import ClosedError, RepeatedKeyWarning
 from isotach._files import existing
 from isotach._reports import Key
 
@@ -73,6 +73,13 @@ class Transaction:
                 self._native.commit()
         finally:
             self._native.discard()
+
+    def __repr__(self) -> str:
+        """Whether it holds fields."""
+        try:
+            return f"<Transaction: {'empty' if self.is_empty else 'not committed'}>"
+        except ClosedError:
+            return "<closed Transaction>"
 
 
 def archive_into(
