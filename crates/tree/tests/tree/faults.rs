@@ -55,7 +55,7 @@ fn a_value_counts_although_the_array_of_the_old_one_cannot_be_destroyed() {
 }
 
 #[test]
-fn a_value_set_twice_keeps_its_array_if_the_first_cannot_be_destroyed() {
+fn a_value_set_twice_in_a_transaction_keeps_its_array_if_the_first_one_stays() {
     let (pool, failures) = resisting(false);
     let tree = Tree::create(&*pool, &label()).unwrap();
     tree.begin().unwrap();
