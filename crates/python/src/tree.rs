@@ -1,8 +1,16 @@
 //! [`Tree`]: named values on a container, shared by threads, opened again in forked children and after pickling.
 //!
-//! What must stay true: as for a store's handle, the lock of the state is taken while attached and released before anything waits.
+//! What must stay true:
+//! - As for a store's handle, the lock of the state is taken while attached and released before anything waits.
+//! - A child that was forked within a transaction changes nothing outside of it. It asks no lock of its parent whether one was open.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    process,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+};
 
 use isotach_object::{Error as ObjectError, Label, Pool, PoolUri, Registry, Result};
 use isotach_open::pool_uri;
@@ -22,6 +30,8 @@ pub(crate) struct Tree {
     pool: PoolUri,
     label: Label,
     state: Mutex<OfProcess<Arc<NamedValues>>>,
+    /// The process that has a transaction open; 0 for none.
+    in_transaction: AtomicU32,
 }
 
 fn open(pool: &PoolUri, label: &Label, engines: &Registry) -> Result<NamedValues> {
@@ -75,6 +85,34 @@ impl Tree {
         let tree = self.tree(py)?;
         Ok(py.detach(move || act(&tree))?)
     }
+
+    /// Whether the transaction of a parent was open when this process was forked.
+    fn is_forked_in_transaction(&self) -> bool {
+        ![0, process::id()].contains(&self.in_transaction.load(Ordering::Relaxed))
+    }
+
+    /// As [`Tree::with`], for changes. A forked child does not have the transaction of its parent, and must not make the changes
+    /// without it.
+    fn change<T: Send>(
+        &self,
+        py: Python<'_>,
+        act: impl FnOnce(&NamedValues) -> Result<T> + Send,
+    ) -> Outcome<T> {
+        if self.is_forked_in_transaction() {
+            let what = format!("a change of {} in a child forked within a transaction", self.label);
+            return Err(ObjectError::invalid(what, "one through a handle that the child opens").into());
+        }
+        self.with(py, act)
+    }
+
+    /// Ends a transaction by `act`. Whatever its outcome, none is open afterwards.
+    fn end(&self, py: Python<'_>, act: impl FnOnce(&NamedValues) -> Result<()> + Send) -> Outcome<()> {
+        self.change(py, |tree| {
+            // Before it ends: afterwards another thread may have begun the next one.
+            self.in_transaction.store(0, Ordering::Relaxed);
+            act(tree)
+        })
+    }
 }
 
 #[pymethods]
@@ -88,7 +126,8 @@ impl Tree {
             true => self::create(&pool, &label, &engines),
             false => open(&pool, &label, &engines),
         })?;
-        Ok(Self { pool, label, state: Mutex::new(OfProcess::new(Arc::new(opened))) })
+        let state = Mutex::new(OfProcess::new(Arc::new(opened)));
+        Ok(Self { pool, label, state, in_transaction: AtomicU32::new(0) })
     }
 
     /// The URI of a pool, valid in any working folder.
@@ -125,21 +164,21 @@ impl Tree {
     fn put(&self, py: Python<'_>, path: &str, data: &Bound<'_, PyAny>) -> Outcome<()> {
         let input = Input::of(data)?;
         let bytes = input.as_slice();
-        self.with(py, |tree| tree.put(path, bytes))
+        self.change(py, |tree| tree.put(path, bytes))
     }
 
     fn put_if_absent(&self, py: Python<'_>, path: &str, data: &Bound<'_, PyAny>) -> Outcome<bool> {
         let input = Input::of(data)?;
         let bytes = input.as_slice();
-        self.with(py, |tree| tree.put_if_absent(path, bytes))
+        self.change(py, |tree| tree.put_if_absent(path, bytes))
     }
 
     fn remove(&self, py: Python<'_>, path: &str) -> Outcome<()> {
-        self.with(py, |tree| tree.remove(path))
+        self.change(py, |tree| tree.remove(path))
     }
 
     fn remove_below(&self, py: Python<'_>, directory: &str) -> Outcome<()> {
-        self.with(py, |tree| tree.remove_below(directory))
+        self.change(py, |tree| tree.remove_below(directory))
     }
 
     /// The paths that begin with a prefix.
@@ -165,14 +204,20 @@ impl Tree {
     }
 
     fn begin(&self, py: Python<'_>) -> Outcome<()> {
-        self.with(py, NamedValues::begin)
+        self.change(py, NamedValues::begin)?;
+        self.in_transaction.store(process::id(), Ordering::Relaxed);
+        Ok(())
     }
 
     fn commit(&self, py: Python<'_>) -> Outcome<()> {
-        self.with(py, NamedValues::commit)
+        self.end(py, NamedValues::commit)
     }
 
     fn roll_back(&self, py: Python<'_>) -> Outcome<()> {
-        self.with(py, NamedValues::roll_back)
+        match self.is_forked_in_transaction() {
+            // The child has made no change, and its exception is more than a second error.
+            true => Ok(()),
+            false => self.end(py, NamedValues::roll_back),
+        }
     }
 }
