@@ -1,4 +1,4 @@
-//! [`Failure`]: why a call failed, as C programs are told; and the guard that keeps panics from them.
+//! [`Failure`]: why a call of a C program failed; and the guard that keeps panics from C.
 
 use std::panic::{self, AssertUnwindSafe};
 
@@ -77,7 +77,7 @@ impl From<ScanError> for Failure {
 /// # Errors
 /// Those of `act`, and [`CODE_INTERNAL`] after a panic.
 pub fn guarded<T>(act: impl FnOnce() -> Result<T>) -> Result<T> {
-    // What a panic leaves half done is an object of the caller's, who is told.
+    // A panic may leave an object of the caller's half changed. The failure tells the caller.
     panic::catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|panicked| {
         let said = panicked.downcast_ref::<String>().map(String::as_str);
         let said = said.or_else(|| panicked.downcast_ref::<&str>().copied()).unwrap_or("no reason");

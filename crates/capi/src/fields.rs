@@ -24,14 +24,14 @@ pub(crate) enum Source {
     Listing(Box<Listing>),
 }
 
-/// The field that was come to, with the texts that were given of it.
+/// The current field, with its texts that C programs hold.
 #[derive(Debug)]
 pub(crate) struct Current {
     key: Key,
     pub(crate) location: Location,
     bytes: Option<FieldBytes>,
     pub(crate) is_replaced: bool,
-    given: Vec<CString>,
+    texts: Vec<CString>,
 }
 
 impl Fields {
@@ -47,7 +47,7 @@ impl Fields {
             location,
             bytes,
             is_replaced,
-            given: Vec::new(),
+            texts: Vec::new(),
         };
         self.current = match &mut self.source {
             Source::Retrieval(retrieval) => retrieval
@@ -100,17 +100,17 @@ impl Fields {
 impl Current {
     pub(crate) fn key_text(&mut self) -> &CString {
         let text = self.key.to_string();
-        self.give(&text)
+        self.keep(&text)
     }
 
     pub(crate) fn place_text(&mut self) -> &CString {
         let text = self.location.to_string();
-        self.give(&text)
+        self.keep(&text)
     }
 
     pub(crate) fn value(&mut self, name: &str) -> Option<&CString> {
         let value = self.key.get(name)?.to_owned();
-        Some(self.give(&value))
+        Some(self.keep(&value))
     }
 
     pub(crate) fn bytes(&self) -> Result<&FieldBytes> {
@@ -118,13 +118,13 @@ impl Current {
         bytes.ok_or_else(|| Failure::invalid("this iteration has no bytes: expected one of isotach_retrieve"))
     }
 
-    /// A text that stays where it is until the next field. One that was given before is given again.
-    fn give(&mut self, text: &str) -> &CString {
-        let at = self.given.iter().position(|given| given.as_bytes() == text.as_bytes());
+    /// Keeps a text where it is until the next field. An equal text is kept once.
+    fn keep(&mut self, text: &str) -> &CString {
+        let at = self.texts.iter().position(|kept| kept.as_bytes() == text.as_bytes());
         let at = at.unwrap_or_else(|| {
-            self.given.push(c_text(text));
-            self.given.len() - 1
+            self.texts.push(c_text(text));
+            self.texts.len() - 1
         });
-        &self.given[at]
+        &self.texts[at]
     }
 }

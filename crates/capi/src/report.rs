@@ -1,4 +1,4 @@
-//! What an operation says, item by item: texts and numbers by their names.
+//! Reports: the answer of an operation, item by item, with texts and numbers by their names.
 
 use std::{collections::VecDeque, ffi::CString, fmt::Display};
 

@@ -1,4 +1,4 @@
-//! What a wipe or a purge says: elements of text.
+//! Reports of wipes and purges: lines of text.
 
 use std::{collections::VecDeque, ffi::CString};
 

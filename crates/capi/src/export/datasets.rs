@@ -1,4 +1,4 @@
-//! What is said of datasets and keys.
+//! Axes, status, wipes and purges, and their reports.
 
 use std::ffi::{c_char, c_int};
 

@@ -14,9 +14,9 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
 }
 
-/// Keeps the reason of a failure for this thread, and gives the status.
-pub(super) fn tell(failure: &Failure) -> c_int {
-    // A thread that ends keeps none any more.
+/// Keeps the reason of a failure for this thread, and returns the status.
+pub(super) fn record(failure: &Failure) -> c_int {
+    // A thread that is ending has lost its place for a reason.
     let _ = LAST.try_with(|last| *last.borrow_mut() = c_text(&failure.text));
     status::number(failure.code)
 }

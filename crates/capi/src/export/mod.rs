@@ -19,7 +19,7 @@ use isotach_capi_kit::{Failure, Handle, Out, Result, Text, bytes, bytes_mut, gua
 
 use crate::status;
 
-/// What a successful call says.
+/// The status of a successful call.
 trait Outcome {
     fn number(self) -> c_int;
 }
@@ -51,5 +51,5 @@ impl Outcome for Found {
 
 /// Runs the body of a function that is marked with [`export`], and gives its status. There are no events.
 fn answer<T: Outcome>(_event: *mut (), act: impl FnOnce() -> Result<T>) -> c_int {
-    guarded(act).map_or_else(|failure| errors::tell(&failure), Outcome::number)
+    guarded(act).map_or_else(|failure| errors::record(&failure), Outcome::number)
 }

@@ -34,7 +34,7 @@ fn isotach_close(store: Handle<FieldStore>) {
     store.free();
 }
 
-/// Opens or creates the store at a place, or that of the environment: what named it is told with the reason of a failure.
+/// Opens or creates the store at a place, or else the store of the environment. A failure says what named that one.
 fn at(place: Option<&str>, act: impl FnOnce(&Origin) -> Result<FieldStore>) -> Result<FieldStore> {
     if let Some(place) = place {
         return act(&Origin::Store { uri: pool_uri(place)?, given_by: "the argument" });

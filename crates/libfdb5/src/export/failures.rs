@@ -22,8 +22,8 @@ thread_local! {
     static GIVEN: RefCell<CString> = RefCell::default();
 }
 
-/// Keeps the text of a failure, calls the handler, and gives the number.
-pub(super) fn tell(failure: &Failure) -> c_int {
+/// Keeps the text of a failure, calls the handler, and returns the number.
+pub(super) fn record(failure: &Failure) -> c_int {
     LAST.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&failure.text);
     let number = if failure.code == CODE_INTERNAL { UNKNOWN_EXCEPTION } else { GENERAL_EXCEPTION };
     // The handler may call this library, so it is not called under the lock.
@@ -66,6 +66,6 @@ fn last() -> *const c_char {
         }
         given.as_ptr()
     });
-    // A thread that ends has no place for a text any more.
+    // A thread that is ending has lost its place for a text.
     given.unwrap_or_else(|_| c"the thread ends".as_ptr())
 }

@@ -28,7 +28,7 @@ const ITERATION_COMPLETE: c_int = 3;
 /// A `bool` of C: 0 is false. It is no `bool` of Rust, since a caller with an older header may leave any byte there.
 type Bool = u8;
 
-/// What a successful call says.
+/// The number of a successful call.
 trait Outcome {
     fn number(self) -> c_int;
 }
@@ -54,5 +54,5 @@ impl Outcome for Next {
 
 /// Runs the body of a function that is marked with [`export`], and gives its number. There are no events.
 fn answer<T: Outcome>(_event: *mut (), act: impl FnOnce() -> Result<T>) -> c_int {
-    guarded(act).map_or_else(|failure| failures::tell(&failure), Outcome::number)
+    guarded(act).map_or_else(|failure| failures::record(&failure), Outcome::number)
 }

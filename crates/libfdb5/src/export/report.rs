@@ -1,4 +1,4 @@
-//! Wipes and purges, and what they say.
+//! Wipes and purges, and their reports.
 
 use std::ffi::{CString, c_char};
 
