@@ -38,7 +38,7 @@ impl JumpInfo {
     pub fn decode(&self, message: &[u8], threads: usize) -> Result<Vec<f64>, JumpError> {
         let too_large = JumpError::TooLarge { values: self.points };
         let points = usize::try_from(self.points).map_err(|_| too_large)?;
-        let mut values = room(points)?;
+        let mut values = allocate(points)?;
         self.decode_into(message, threads, &mut values)?;
         Ok(values)
     }
@@ -99,7 +99,7 @@ impl JumpInfo {
         let first = start / CHUNK * CHUNK;
         let bitmap = Bitmap::new(part(message, mask.bytes(&(start..end)))?, first);
         let values = mask.values(&bitmap, &(start..end));
-        let mut present = room((values.end - values.start) as usize)?;
+        let mut present = allocate((values.end - values.start) as usize)?;
         self.unpack(&[Run { values, to: 0 }], data, &mut present)?;
         bitmap.spread(start, &present, points)
     }
@@ -142,7 +142,7 @@ impl JumpInfo {
         }
         let factors = self.scaling.factors();
         for Run { values, to } in runs {
-            let list = slot(list, *to, (values.end - values.start) as usize)?;
+            let list = destination(list, *to, (values.end - values.start) as usize)?;
             match self.bytes_of(values) {
                 // ecCodes applies no decimal scale to a constant.
                 None => list.fill(self.scaling.reference),
@@ -173,7 +173,7 @@ impl JumpInfo {
             let bytes = self.data.start + bits.start / 8..self.data.start + bits.end.div_ceil(8);
             stream.ccsds.decode(data(bytes)?, bits.start % 8, &mut numbers, wanted)?;
             for Piece { values, to, .. } in pieces {
-                let list = slot(list, *to, values.len())?;
+                let list = destination(list, *to, values.len())?;
                 for (value, number) in list.iter_mut().zip(numbers.get(values.clone()).unwrap_or_default()) {
                     *value = factors.value(*number);
                 }
@@ -218,10 +218,10 @@ fn pieces(runs: &[Run], interval: u64) -> Vec<Piece> {
     pieces
 }
 
-fn slot(list: &mut [f64], start: usize, length: usize) -> Result<&mut [f64], JumpError> {
+fn destination(list: &mut [f64], start: usize, length: usize) -> Result<&mut [f64], JumpError> {
     let end = start.checked_add(length);
-    let slot = end.and_then(|end| list.get_mut(start..end));
-    slot.ok_or(JumpError::TooLarge { values: length as u64 })
+    let found = end.and_then(|end| list.get_mut(start..end));
+    found.ok_or(JumpError::TooLarge { values: length as u64 })
 }
 
 fn part(message: &[u8], range: Range<u64>) -> Result<&[u8], JumpError> {
@@ -235,12 +235,13 @@ fn part(message: &[u8], range: Range<u64>) -> Result<&[u8], JumpError> {
 }
 
 /// Space for values. A constant field claims any number of them in a few bytes, so there is a limit.
-pub(super) fn room(length: usize) -> Result<Vec<f64>, JumpError> {
+pub(super) fn allocate(length: usize) -> Result<Vec<f64>, JumpError> {
     let too_large = || JumpError::TooLarge { values: length as u64 };
     if length > POINTS_MAX {
         return Err(too_large());
     }
-    // Asked first, for the memory that is zero already, and costs nothing before it is written, cannot be asked for.
+    // `vec!` takes memory that is zero already, which costs nothing before it is written. But it ends the process where there is too
+    // little memory, so that much is reserved first.
     Vec::<f64>::new().try_reserve_exact(length).map_err(|_| too_large())?;
     Ok(vec![0.0; length])
 }

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::JumpError;
-use super::decode::{Run, room};
+use super::decode::{Run, allocate};
 use super::info::JumpInfo;
 use super::mask::{Bitmap, CHUNK, Mask};
 
@@ -20,8 +20,8 @@ const GAP: u64 = 4096;
 #[derive(Debug)]
 pub struct Extraction<'i> {
     info: &'i JumpInfo,
-    asked: Vec<Asked>,
-    /// Whether `asked` knows its packed values.
+    selections: Vec<Selection>,
+    /// Whether the packed values of the selections are known.
     knows_values: bool,
     /// Whether all values are decoded.
     is_done: bool,
@@ -31,9 +31,9 @@ pub struct Extraction<'i> {
     values: Vec<f64>,
 }
 
-/// Points that were asked for.
+/// A range of points to decode.
 #[derive(Debug)]
-struct Asked {
+struct Selection {
     points: Range<u64>,
     /// Where their values go.
     to: Range<usize>,
@@ -47,7 +47,7 @@ impl JumpInfo {
     /// # Errors
     /// [`JumpError::OutOfRange`], and [`JumpError::TooLarge`] if the values do not fit into memory.
     pub fn extraction(&self, ranges: &[Range<u64>]) -> Result<Extraction<'_>, JumpError> {
-        let mut asked = Vec::with_capacity(ranges.len());
+        let mut selections = Vec::with_capacity(ranges.len());
         let mut length = 0_usize;
         for points in ranges {
             let &Range { start, end } = points;
@@ -58,20 +58,20 @@ impl JumpInfo {
             let to = length..count.ok_or(JumpError::TooLarge { values: end - start })?;
             length = to.end;
             let packed = if self.mask.is_none() { start..end } else { 0..0 };
-            asked.push(Asked { points: start..end, to, packed });
+            selections.push(Selection { points: start..end, to, packed });
         }
-        let values = room(length)?;
+        let values = allocate(length)?;
         let knows_values = self.mask.is_none();
         let mut work = Extraction {
             info: self,
-            asked,
+            selections,
             knows_values,
             is_done: false,
             wanted: Vec::new(),
             bitmap: Vec::new(),
             values,
         };
-        work.want();
+        work.plan_reads();
         if work.wanted.is_empty() {
             work.supply::<&[u8]>(&[])?;
         }
@@ -132,7 +132,7 @@ impl Extraction<'_> {
     fn advance(&mut self, parts: &Parts<'_>) -> Result<(), JumpError> {
         if !self.knows_values {
             self.look_up(parts)?;
-            self.want();
+            self.plan_reads();
             if !self.wanted.is_empty() {
                 return Ok(());
             }
@@ -143,20 +143,22 @@ impl Extraction<'_> {
     }
 
     /// Finds out which bytes are needed next.
-    fn want(&mut self) {
+    fn plan_reads(&mut self) {
         let info = self.info;
-        let bytes = |asked: &Asked| match &info.mask {
-            Some(mask) if !self.knows_values => (!asked.points.is_empty()).then(|| mask.bytes(&asked.points)),
-            _ => info.bytes_of(&asked.packed),
+        let bytes = |selection: &Selection| match &info.mask {
+            Some(mask) if !self.knows_values => {
+                (!selection.points.is_empty()).then(|| mask.bytes(&selection.points))
+            }
+            _ => info.bytes_of(&selection.packed),
         };
-        self.wanted = merged(self.asked.iter().filter_map(bytes).collect());
+        self.wanted = merged(self.selections.iter().filter_map(bytes).collect());
     }
 
     /// Finds the packed values of the points.
     fn look_up(&mut self, parts: &Parts<'_>) -> Result<(), JumpError> {
         let Some(mask) = &self.info.mask else { return Ok(()) };
-        for asked in self.asked.iter_mut().filter(|asked| !asked.points.is_empty()) {
-            asked.packed = mask.values(&parts.bits(mask, &asked.points)?, &asked.points);
+        for selection in self.selections.iter_mut().filter(|selection| !selection.points.is_empty()) {
+            selection.packed = mask.values(&parts.bits(mask, &selection.points)?, &selection.points);
         }
         self.bitmap = parts.parts.iter().map(|(start, bytes)| (*start, bytes.to_vec())).collect();
         self.knows_values = true;
@@ -166,23 +168,26 @@ impl Extraction<'_> {
     fn decode(&mut self, parts: &Parts<'_>) -> Result<(), JumpError> {
         let data = |range| parts.find(range);
         let Some(mask) = &self.info.mask else {
-            let run = |asked: &Asked| Run { values: asked.packed.clone(), to: asked.to.start };
-            let runs: Vec<Run> = self.asked.iter().map(run).collect();
+            let run =
+                |selection: &Selection| Run { values: selection.packed.clone(), to: selection.to.start };
+            let runs: Vec<Run> = self.selections.iter().map(run).collect();
             return self.info.unpack(&runs, data, &mut self.values);
         };
-        let mut runs = Vec::with_capacity(self.asked.len());
+        let mut runs = Vec::with_capacity(self.selections.len());
         let mut length = 0;
-        for asked in &self.asked {
-            runs.push(Run { values: asked.packed.clone(), to: length });
-            length += (asked.packed.end - asked.packed.start) as usize;
+        for selection in &self.selections {
+            runs.push(Run { values: selection.packed.clone(), to: length });
+            length += (selection.packed.end - selection.packed.start) as usize;
         }
-        let mut packed = room(length)?;
+        let mut packed = allocate(length)?;
         self.info.unpack(&runs, data, &mut packed)?;
         let bitmap = Parts { parts: self.bitmap.iter().map(|(start, bytes)| (*start, &bytes[..])).collect() };
-        for (asked, run) in self.asked.iter().zip(&runs).filter(|(asked, _)| !asked.points.is_empty()) {
-            let bits = bitmap.bits(mask, &asked.points)?;
-            let points = self.values.get_mut(asked.to.clone()).unwrap_or_default();
-            bits.spread(asked.points.start, packed.get(run.to..).unwrap_or_default(), points)?;
+        for (selection, run) in
+            self.selections.iter().zip(&runs).filter(|(selection, _)| !selection.points.is_empty())
+        {
+            let bits = bitmap.bits(mask, &selection.points)?;
+            let points = self.values.get_mut(selection.to.clone()).unwrap_or_default();
+            bits.spread(selection.points.start, packed.get(run.to..).unwrap_or_default(), points)?;
         }
         Ok(())
     }
@@ -240,6 +245,8 @@ fn merged(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
+
     use super::*;
     use crate::jump::scaling::Scaling;
 
@@ -300,12 +307,12 @@ mod tests {
     #[test]
     fn values_are_not_given_before_all_bytes_were_supplied() {
         let (info, message) = masked();
-        let mut work = info.extraction(&[4..5]).unwrap();
+        let mut work = info.extraction(from_ref(&(4..5))).unwrap();
         work.supply(&read(&work, &message)).unwrap();
-        for work in [work, info.extraction(&[4..5]).unwrap()] {
+        for work in [work, info.extraction(from_ref(&(4..5))).unwrap()] {
             assert_eq!(work.finish(), Err(JumpError::Unfinished));
         }
-        assert_eq!(info.extraction(&[7..7]).unwrap().finish(), Ok(Vec::new()));
+        assert_eq!(info.extraction(from_ref(&(7..7))).unwrap().finish(), Ok(Vec::new()));
     }
 
     #[test]
@@ -322,7 +329,7 @@ mod tests {
         assert_eq!(parts.find(100..101).unwrap(), [4]);
         assert!(parts.find(9..11).is_err() && parts.find(12..14).is_err() && parts.find(102..103).is_err());
         assert!(matches!(
-            Parts::new(std::slice::from_ref(&(10..14)), &read),
+            Parts::new(from_ref(&(10..14)), &read),
             Err(JumpError::ShortRead { start: 10, end: 14, found: 3 })
         ));
     }

@@ -52,9 +52,9 @@ impl Sections {
             let (points, values) = (self.points, self.values);
             return Err(JumpError::unsupported(format!("a field of {points} points and {values} values")));
         }
-        let room = (self.data.len() as u64).saturating_mul(8);
+        let available = (self.data.len() as u64).saturating_mul(8);
         // Zero blocks of CCSDS hold 64 blocks of 64 values in a few bits. That stream is checked where it is walked.
-        if self.ccsds.is_none() && self.values.saturating_mul(u64::from(self.bits)) > room {
+        if self.ccsds.is_none() && self.values.saturating_mul(u64::from(self.bits)) > available {
             return Err(JumpError::corrupt(format!(
                 "{} values of {} bits in {} bytes",
                 self.values,

@@ -1,6 +1,6 @@
 //! Reading a stream bit by bit, the most significant bit of a byte first.
 //!
-//! What must stay true: behind the end of the stream there are only zeros, and [`Bits::is_whole`] tells who read them.
+//! What must stay true: reading behind the end of the stream gives zeros, and [`Bits::check_whole`] fails afterwards.
 
 use super::{JumpError, broken, cut};
 
@@ -34,7 +34,7 @@ impl<'s> Bits<'s> {
     }
 
     /// Fails if more was read than the stream has.
-    pub(super) fn is_whole(&self) -> Result<(), JumpError> {
+    pub(super) fn check_whole(&self) -> Result<(), JumpError> {
         if self.at <= self.bytes.len() as u64 * 8 { Ok(()) } else { Err(cut()) }
     }
 
@@ -170,7 +170,7 @@ mod tests {
         let mut bits = Bits::new(&bytes, 0);
         assert_eq!((bits.take(3), bits.unary().unwrap(), bits.take(9)), (5, 12, 0b1_1111_1110));
         assert_eq!(bits.unary().unwrap(), 47);
-        assert!(bits.is_whole().is_ok());
+        assert!(bits.check_whole().is_ok());
     }
 
     #[test]
@@ -180,7 +180,7 @@ mod tests {
         assert!(bits.unary().is_err());
         let mut bits = Bits::new(&[1], 4);
         assert_eq!(bits.take(5), 2);
-        assert!(bits.is_whole().is_err());
+        assert!(bits.check_whole().is_err());
         assert!(Bits::new(&[1], 0).skip_unaries(2).is_err());
     }
 

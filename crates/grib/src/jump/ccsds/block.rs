@@ -52,7 +52,7 @@ impl Ccsds {
         let skip = usize::from(self.has_reference(done));
         if let BlockCoding::Plain = coding {
             block.fill_with(|| bits.take(width));
-            return bits.is_whole().map(|()| 1);
+            return bits.check_whole().map(|()| 1);
         }
         if let (1, Some(first)) = (skip, block.first_mut()) {
             *first = bits.take(width);
@@ -66,7 +66,7 @@ impl Ccsds {
             BlockCoding::Split(low) => self.split(bits, low, coded)?,
             BlockCoding::Plain => {}
         }
-        bits.is_whole()?;
+        bits.check_whole()?;
         Ok(blocks)
     }
 

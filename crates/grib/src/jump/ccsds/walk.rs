@@ -25,7 +25,7 @@ impl Ccsds {
         while done < blocks {
             done += self.skip_block(bits, done)?;
         }
-        bits.is_whole()?;
+        bits.check_whole()?;
         if self.flags & super::PADDED != 0 {
             bits.skip(bits.at().next_multiple_of(8) - bits.at());
         }
