@@ -185,6 +185,13 @@ def test_a_request_of_a_wrong_type_is_refused(fields: isotach.Store) -> None:
         xr.open_dataset("posix:/nowhere/at/all", engine="isotach")
 
 
+def test_a_text_that_is_neither_a_store_nor_a_request_is_refused_as_such() -> None:
+    with pytest.raises(
+        isotach.InvalidInputError, match="^nofields is neither a store nor a request: expected"
+    ):
+        xr.open_dataset("nofields", engine="isotach")
+
+
 def test_an_unknown_param_has_its_number_as_its_name(tmp_path: Path) -> None:
     with isotach.create(tmp_path / "fields") as store:
         data = message(discipline=0, parameterCategory=192, parameterNumber=77)

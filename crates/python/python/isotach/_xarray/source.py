@@ -81,6 +81,11 @@ def opened(obj: Any, store: Any, at: str | None) -> tuple[Source, Request]:
     """
     if store is None and _is_store(obj):
         store, obj = obj, None
+    elif store is None and isinstance(obj, str) and obj.strip() and "=" not in obj:
+        raise InvalidInputError(
+            f"{obj} is neither a store nor a request: expected the path of a store, a URI such as posix:/data/fields, "
+            "or a request such as class=od,param=t"
+        )
     if isinstance(store, Store):
         if at is not None:
             store = store.snapshot(at)
