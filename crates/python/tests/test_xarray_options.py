@@ -36,6 +36,8 @@ def test_dimensions_of_one_coordinate_become_scalars_unless_they_are_ensured(fie
     assert opened(fields, request, ensure_dims="number").t.dims[0] == "number"
     assert opened(fields, request, ensure_dims="expver").t.dims[0] == "expver"
     assert opened(fields, request, squeeze=False).t.ndim == 6
+    typed = opened(fields, request, profile="cfgrib", ensure_dims="isobaricInhPa")
+    assert typed.t.dims[-3] == "isobaricInhPa"
     attributes = opened(fields, request, dims_as_attrs=["level", "number"])
     assert (attributes.t.attrs["level"], attributes.t.attrs["number"]) == (500, 1)
     assert "level" not in attributes.coords
@@ -168,6 +170,20 @@ def test_the_control_forecast_is_member_0(tmp_path: Path) -> None:
             "expected fixed_dims alone",
         ),
         ({"drop_dims": "x", "extra_dims": "x"}, isotach.InvalidInputError, "x is in drop_dims, too"),
+        (
+            {"extra_dims": "foo"},
+            isotach.InvalidInputError,
+            "extra_dims=foo: no field has this key, but class",
+        ),
+        ({"fixed_dims": ["step", "foo"]}, isotach.InvalidInputError, "fixed_dims=foo: no field has this key"),
+        ({"ensure_dims": "foo"}, isotach.InvalidInputError, "ensure_dims=foo: expected some of"),
+        (
+            {"rename_dims": {"foo": "bar"}},
+            isotach.InvalidInputError,
+            "rename_dims=foo: expected some of .*step",
+        ),
+        ({"drop_dims": "foo"}, isotach.InvalidInputError, "drop_dims=foo: expected some of"),
+        ({"dims_as_attrs": "foo"}, isotach.InvalidInputError, "dims_as_attrs=foo: expected some of"),
         ({"fixed_dims": ["step"]}, isotach.InvalidInputError, "have the same place along the dimensions"),
     ],
 )

@@ -9,7 +9,14 @@ import numpy as np
 import xarray
 
 from isotach._exceptions import InvalidInputError
-from isotach._xarray.axes import VALID_TIME_ATTRIBUTES, coordinate, level_attributes, steps
+from isotach._xarray.axes import (
+    LEVELS,
+    PREDEFINED,
+    VALID_TIME_ATTRIBUTES,
+    coordinate,
+    level_attributes,
+    steps,
+)
 from isotach._xarray.cube import Extent, Group
 from isotach._xarray.header import Header
 from isotach._xarray.member import Member
@@ -48,6 +55,25 @@ def check_levels(groups: Iterable[Group], options: Options) -> None:
             f"levels of several types in one dataset ({', '.join(types)}): name one levtype in the request, "
             "or give level_dim_mode='level_per_type'"
         )
+
+
+def check_names(members: Sequence[Member], options: Options) -> None:
+    """Refuses names of dimensions that options give, and no dataset with these options has."""
+    known = {*PREDEFINED, *options.extra_dims, *options.fixed_dims, *LEVELS}
+    known |= {name for one in members for name in (one.group.levtype, one.head.header.type_of_level) if name}
+    keys = {name for one in members for name in one.group.common}
+    ensured = {extent.axis.name for one in members for extent in one.group.extents} & {*options.ensure_dims}
+    known |= ensured
+    renamed = {*options.rename_dims.values(), *known}
+    for option, names, allowed in (
+        ("rename_dims", options.rename_dims, known),
+        ("drop_dims", options.drop_dims, known),
+        ("dims_as_attrs", options.dims_as_attrs, renamed),
+        ("ensure_dims", options.ensure_dims, renamed | keys),
+    ):
+        for name in names:
+            if name not in allowed:
+                raise InvalidInputError(f"{option}={name}: expected some of {', '.join(sorted(known))}")
 
 
 def of(members: Sequence[Member], squeezed: set[str], options: Options) -> dict[str, xarray.Variable]:

@@ -135,6 +135,19 @@ def axes_of(options: Options) -> list[Axis]:
     return [axis for axis in (*extra, *core) if axis.name not in options.drop_dims]
 
 
+def check_keys(options: Options, found: Collection[str]) -> None:
+    """Refuses dimensions of keys that no field has. Found are the keys of the fields.
+
+    A dimension that datasets have by themselves may be absent.
+    """
+    common = {key for axis in PREDEFINED.values() for key in axis.keys}
+    for option, asked in (("extra_dims", options.extra_dims), ("fixed_dims", options.fixed_dims)):
+        for name, key in asked.items():
+            (first, *_) = axis_of(name, key).keys
+            if first not in common and first not in found:
+                raise InvalidInputError(f"{option}={key}: no field has this key, but {', '.join(found)}")
+
+
 def _has(axis: Axis, members: Iterable[Key]) -> bool:
     """Whether fields have the first key of an axis, which the others refine."""
     return any(axis.keys[0] in key for key in members)

@@ -18,7 +18,7 @@ from isotach._isotach import Request
 from isotach._reports import Key, Missing
 from isotach._xarray import coordinates
 from isotach._xarray.array import FieldArray, PointArray, processors
-from isotach._xarray.cube import Group, check_whole, groups_of
+from isotach._xarray.cube import Group, check_keys, check_whole, groups_of
 from isotach._xarray.grid import Grid
 from isotach._xarray.header import Header
 from isotach._xarray.heads import head_of
@@ -46,6 +46,7 @@ def dataset_of(source: Source, request: Request, options: Options) -> xarray.Dat
     if not options.allow_holes:
         check_whole(one.group for one in members)
         _check_params(request, members, options.drop_variables)
+    coordinates.check_names(members, options)
     _check_grids(members)
     squeezed = _squeezed(members, options)
     variables = {one.name: _variable(source, one, squeezed, options) for one in members}
@@ -61,6 +62,8 @@ def dataset_of(source: Source, request: Request, options: Options) -> xarray.Dat
 def _opened(source: Source, request: Request, options: Options) -> list[Member]:
     """The variables: from the axes of the store, or where these are not enough from a listing."""
     found = source.store.axes(request)
+    if found:
+        check_keys(options, found)
     requested = requested_of(source.store, request, found) if found else {}
     groups = whole_groups(source.store, request, options, found, requested) if found else []
     if groups is None:
