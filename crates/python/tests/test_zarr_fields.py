@@ -111,6 +111,8 @@ def test_xarray_opens_a_view_with_its_coordinates(fields: isotach.Store) -> None
     dataset = xarray.open_zarr(store)
     assert dataset.t.dims == ("date", "step", "levelist", "latitude", "longitude")
     assert dataset.date.dt.strftime("%Y%m%d").values.tolist() == ["20240101", "20240102"]
+    # A day is no reference time, of which the time of day is a part.
+    assert dataset.date.attrs == {"long_name": "base date"}
     assert dataset.step.values.tolist() == [0, 6] and dataset.levelist.values.tolist() == [500, 1000]
     assert dataset.latitude.values[[0, -1]].tolist() == [60, 0] and dataset.longitude.values[-1] == 30
     one = dataset.t.sel(date="2024-01-02", step=0, levelist=500)

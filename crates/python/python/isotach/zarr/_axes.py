@@ -16,6 +16,7 @@ from isotach._store import Store
 
 _EPOCH = date(1970, 1, 1)
 _LONG_NAMES = {"step": "forecast step in hours", "time": "time of day as HHMM"}
+_DATES = {"date": "base date", "refdate": "reference date", "hdate": "hindcast date"}
 
 
 def requested_values(store: Store, request: Request, name: str, base: Key) -> list[str]:
@@ -87,10 +88,10 @@ def _number(value: str) -> float | None:
 
 def coordinate(name: str, values: Sequence[str]) -> tuple[NDArray[Any] | None, dict[str, str]]:
     """The values of a key as numbers, with their attributes. None for values that are text."""
-    if name.lower() in ("date", "refdate", "hdate") and all(len(value) == 8 for value in values):
+    if name.lower() in _DATES and all(len(value) == 8 for value in values):
         days = [(_day(value) - _EPOCH).days for value in values]
         units = {"units": "days since 1970-01-01", "calendar": "proleptic_gregorian"}
-        return np.array(days, "<i8"), {"standard_name": "forecast_reference_time", **units}
+        return np.array(days, "<i8"), {"long_name": _DATES[name.lower()], **units}
     numbers = [_number(value) for value in values]
     if any(number is None for number in numbers):
         return None, {}
