@@ -135,6 +135,39 @@ def test_points_that_a_bitmap_leaves_out_are_nan_and_stay_so(tmp_path: Path) -> 
         np.testing.assert_allclose(again.t.values.ravel(), values, atol=0.2)
 
 
+def test_messages_of_two_editions_and_flags_have_the_same_points(tmp_path: Path) -> None:
+    with isotach.create(tmp_path / "fields") as store:
+        store.archive(small(np.arange(12.0), step=0))
+        store.archive(small(np.arange(12.0) + 6, step=6, uvRelativeToGrid=1))
+        store.archive(small(np.arange(12.0) + 1, paramId=131, edition=1))
+        store.archive(small(np.arange(12.0) + 7, paramId=131, step=6))
+        store.flush()
+        ds = xr.open_dataset(store, engine="isotach").load()
+    np.testing.assert_allclose(ds.t[:, 0, :2].values, [[0, 1], [6, 7]], atol=1e-3)
+    np.testing.assert_allclose(ds.u[:, 0, :2].values, [[1, 2], [7, 8]], atol=1e-3)
+
+
+def test_a_field_with_other_points_says_what_differs(tmp_path: Path) -> None:
+    with isotach.create(tmp_path / "fields") as store:
+        store.archive(small())
+        store.archive(
+            small(step=6, longitudeOfFirstGridPointInDegrees=5, longitudeOfLastGridPointInDegrees=35)
+        )
+        store.archive(small(np.arange(12.0), step=12, jPointsAreConsecutive=1))
+        store.archive(small(np.arange(12.0), step=18, alternativeRowScanning=1))
+        store.flush()
+        ds = xr.open_dataset(store, engine="isotach")
+        expected = (
+            "longitudes up to 5 degrees apart",
+            "latitudes up to 20 degrees apart",
+            "alternativeRowScanning=1, expected 0",
+        )
+        for step, text in enumerate(expected, 1):
+            with pytest.raises(isotach.MessageError, match=f"on another grid: {text}"):
+                ds.t[step].load()
+        assert not np.isnan(ds.t[0]).any()
+
+
 def test_two_grids_in_one_dataset_are_refused_by_name(tmp_path: Path) -> None:
     with isotach.create(tmp_path / "fields") as store:
         store.archive(small())

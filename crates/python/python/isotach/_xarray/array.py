@@ -55,6 +55,8 @@ class FieldArray(_Lazy):
     group: Group
     grid: Grid
     dtype: np.dtype[Number]
+    head: Key
+    """That of a field on the grid."""
 
     @property
     def shape(self) -> tuple[int, ...]:  # type: ignore[override]
@@ -81,7 +83,7 @@ class FieldArray(_Lazy):
         try:
             field = self.source.read(key)
             location = field.location
-            values = decode(field, self.grid.hash, self.dtype)
+            values = decode(field, self.grid, self.dtype, lambda: self.source.read(self.head))
             if values.size != math.prod(self.grid.shape):
                 raise MessageError(f"{values.size} values: expected {math.prod(self.grid.shape)}")
             return self.grid.arranged(values)

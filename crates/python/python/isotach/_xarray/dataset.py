@@ -17,12 +17,14 @@ from isotach._exceptions import (
 from isotach._isotach import Request
 from isotach._reports import Key, Missing
 from isotach._xarray import coordinates
+from isotach._xarray.alike import differing
 from isotach._xarray.array import FieldArray, PointArray, processors
 from isotach._xarray.cube import Group, check_keys, check_whole, groups_of
 from isotach._xarray.grid import Grid
 from isotach._xarray.header import Header
 from isotach._xarray.heads import head_of
 from isotach._xarray.member import Member
+from isotach._xarray.message import opened
 from isotach._xarray.options import Options
 from isotach._xarray.requested import missing_params, requested_of
 from isotach._xarray.source import Source
@@ -47,7 +49,7 @@ def dataset_of(source: Source, request: Request, options: Options) -> xarray.Dat
         check_whole(one.group for one in members)
         _check_params(request, members, options.drop_variables)
     coordinates.check_names(members, options)
-    _check_grids(members)
+    _check_grids(source, members)
     squeezed = _squeezed(members, options)
     variables = {one.name: _variable(source, one, squeezed, options) for one in members}
     shared = coordinates.of(members, squeezed, options)
@@ -124,17 +126,30 @@ def _check_params(request: Request, members: Iterable[Member], dropped: Collecti
         raise error
 
 
-def _check_grids(members: Sequence[Member]) -> None:
+def _check_grids(source: Source, members: Sequence[Member]) -> None:
     """Refuses variables of two grids, whose coordinates would have the same names."""
-    by_grid: dict[str, list[Member]] = {}
+    by_hash: dict[str, list[Member]] = {}
     for one in members:
-        by_grid.setdefault(one.head.grid.hash, []).append(one)
-    if len(by_grid) > 1:
+        by_hash.setdefault(one.head.grid.hash, []).append(one)
+    grids: list[list[Member]] = []
+    for same in by_hash.values():
+        for known in grids:
+            if _differing(source, same[0], known[0]) is None:
+                known += same
+                break
+        else:
+            grids.append(same)
+    if len(grids) > 1:
         told = "; ".join(
             f"{same[0].head.grid.kind} with {np.prod(same[0].head.grid.shape)} points: {', '.join(one.name for one in same)}"
-            for same in by_grid.values()
+            for same in grids
         )
-        raise InvalidInputError(f"{len(by_grid)} grids in one dataset ({told}): name the param of one grid")
+        raise InvalidInputError(f"{len(grids)} grids in one dataset ({told}): name the param of one grid")
+
+
+def _differing(source: Source, one: Member, other: Member) -> str | None:
+    with opened(source.read(one.head.key)) as message:
+        return differing(message, other.head.grid, lambda: source.read(other.head.key))
 
 
 def _squeezed(members: Iterable[Member], options: Options) -> set[str]:
@@ -155,7 +170,7 @@ def _variable(source: Source, one: Member, squeezed: set[str], options: Options)
     dims = tuple(dim for dim in one.dims if dim not in squeezed)
     group = one.group
     kept = group.at([number for number, dim in enumerate(one.dims) if dim in squeezed])
-    array = FieldArray(source, kept, one.head.grid, options.dtype)
+    array = FieldArray(source, kept, one.head.grid, options.dtype, one.head.key)
     whole = dict(zip(one.head.grid.dims, one.head.grid.shape, strict=True))
     encoding = {
         "preferred_chunks": {**dict.fromkeys(dims, 1), **whole},

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from isotach._exceptions import MessageError
+from isotach._xarray.alike import differing
+from isotach._xarray.grid import Grid
 from isotach._xarray.message import Number, Values, opened
 
 
-def decode(data: Any, grid: str, dtype: np.dtype[Number]) -> Values:
+def decode(data: Any, grid: Grid, dtype: np.dtype[Number], reference: Callable[[], Any]) -> Values:
     """The values of a field in the order of its message, with NaN where its bitmap leaves points out.
 
     Parameters
@@ -18,7 +21,9 @@ def decode(data: Any, grid: str, dtype: np.dtype[Number]) -> Values:
     data
         The bytes of one GRIB message.
     grid
-        The hash of the grid that the field must be on.
+        The grid that the field must be on.
+    reference
+        Reads a message on this grid.
 
     Raises
     ------
@@ -26,7 +31,7 @@ def decode(data: Any, grid: str, dtype: np.dtype[Number]) -> Values:
         The message cannot be decoded, or the field is on another grid.
     """
     with opened(data) as message:
-        found = message.text("md5GridSection")
-        if found != grid:
-            raise MessageError(f"the field is on another grid: {found}, expected {grid}")
+        differs = differing(message, grid, reference)
+        if differs is not None:
+            raise MessageError(f"the field is on another grid: {differs}")
         return message.values(dtype)

@@ -15,6 +15,7 @@ from isotach import _open
 from isotach._exceptions import InvalidInputError
 from isotach._reports import Key
 from isotach._store import Store
+from isotach._xarray.alike import DEGREES_APART_MAX
 from isotach._xarray.grid import Grid, grid_of, points_of
 from isotach._xarray.labels import Pairs, check_complete, check_kept, labels_of, pairs_of
 from isotach._xarray.message import Message, opened
@@ -22,8 +23,6 @@ from isotach._xarray.template import TEMPLATE, Template
 
 _BITS_DEFAULT = 16
 """The bits of a value where the template is a constant field, which has none."""
-_DEGREES_APART_MAX = 1e-3
-"""How far coordinates may be from those of the template: more than rounding, and less than any grid's distance."""
 
 
 def archive(
@@ -147,7 +146,7 @@ def _check_grid(name: str, array: xarray.DataArray, grid: Grid, message: Message
         values = (
             array[coordinate].transpose(*(dim for dim in grid.dims if dim in array[coordinate].dims)).values
         )
-        if values.shape != expected.shape or np.abs(values - expected).max() > _DEGREES_APART_MAX:
+        if values.shape != expected.shape or np.abs(values - expected).max() > DEGREES_APART_MAX:
             raise InvalidInputError(
                 f"the variable {name} has another {coordinate} than its template, or in another order"
             )
