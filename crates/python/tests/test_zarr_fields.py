@@ -247,6 +247,25 @@ def test_a_field_that_is_no_message_or_has_another_grid_is_an_error(fields: isot
         FieldsStore(fields, step=24, levelist=500, param=130, levtype="pl")
 
 
+def test_messages_of_two_editions_and_flags_have_the_same_points(fields: isotach.Store) -> None:
+    values = np.arange(float(ROWS * COLUMNS))
+    fields.archive(message(values=values, paramId=130, level=500, step=24, uvRelativeToGrid=1))
+    fields.archive(message("regular_ll_pl_grib1", values, paramId=130, level=500, step=30))
+    fields.archive(message("regular_ll_pl_grib1", values, paramId=131, level=500, step=0))
+    for step, flag in ((36, "alternativeRowScanning"), (42, "jPointsAreConsecutive")):
+        fields.archive(message(values=values, paramId=130, level=500, step=step, **{flag: 1}))
+    fields.flush()
+    array = array_of(FieldsStore(fields, step=[0, 24, 30, 36, 42], levelist=500, param=130, levtype="pl"))
+    for place in (1, 2):
+        np.testing.assert_allclose(array[place].ravel(), values, atol=1e-3)
+    with pytest.raises(isotach.MessageError, match="regular_ll with alternating rows of shape"):
+        array[3]
+    with pytest.raises(isotach.MessageError, match="latitudes up to .* degrees apart|of shape"):
+        array[4]
+    both = FieldsStore(fields, param=["t", "u"], step=0, levelist=500, levtype="pl")
+    assert set(zarr.open_group(both, mode="r").array_keys()) >= {"t", "u"}
+
+
 def test_requests_that_are_no_view_are_refused(fields: isotach.Store, tmp_path: Path) -> None:
     with pytest.raises(isotach.MissingFieldsError, match="step"):
         FieldsStore(fields, step=77)

@@ -21,6 +21,13 @@ _MISSING = -1e34
 """What ecCodes puts in place of a missing point. No field has such a value, and it fits in 32 bits."""
 
 
+_DEGREES_APART_MAX = 1e-3
+"""How far points may be apart: more than the rounding of GRIB 1, and less than any grid's distance."""
+_differences: dict[tuple[str, str], str | None] = {}
+"""What differs between grids of two digests."""
+_DIFFERENCES_MAX = 1000
+
+
 @dataclass(frozen=True)
 class Grid:
     """The points of a grid, in the order of the values of its messages."""
@@ -29,6 +36,8 @@ class Grid:
     shape: tuple[int, ...]
     digest: str
     """ecCodes' digest of the section that describes the grid."""
+    kind: str
+    """ecCodes' name of the type, with what its points do not show."""
     coordinates: tuple[tuple[str, NDArray[np.float64]], ...]
     """Latitudes and longitudes in degrees: one for each row and column of a grid of rows, else one for each point."""
 
@@ -36,6 +45,21 @@ class Grid:
     def points(self) -> int:
         """The number of points."""
         return int(np.prod(self.shape))
+
+    def difference(self, other: Grid) -> str | None:
+        """What differs between the points of two grids, in words. None if they are the same in the same order.
+
+        The section of a grid also has flags that move no point, so that its digest may differ.
+        """
+        if self.digest == other.digest:
+            return None
+        if (self.kind, self.shape) != (other.kind, other.shape):
+            return f"{self.kind} of shape {self.shape}, expected {other.kind} of shape {other.shape}"
+        for (name, places), (_, expected) in zip(self.coordinates, other.coordinates, strict=False):
+            apart = float(np.abs(places - expected).max(initial=0))
+            if places.size and not apart <= _DEGREES_APART_MAX:
+                return f"{name}s up to {apart:g} degrees apart"
+        return None
 
 
 @dataclass(frozen=True)
@@ -108,8 +132,9 @@ def values_of(message: Any, grid: Grid, dtype: np.dtype[Any]) -> NDArray[Any]:
     """
     eccodes = _eccodes()
     with _opened(message) as handle:
-        if _digest(handle) != grid.digest:
-            raise MessageError("a field on another grid than the first field of its view")
+        differs = _difference(handle, grid)
+        if differs is not None:
+            raise MessageError(f"a field on another grid than the first field of its view: {differs}")
         has_bitmap = bool(eccodes.codes_get(handle, "bitmapPresent", int))
         if has_bitmap:
             eccodes.codes_set(handle, "missingValue", _MISSING)
@@ -134,6 +159,30 @@ def _digest(handle: Any) -> str:
     return str(_eccodes().codes_get(handle, "md5GridSection", str))
 
 
+def _difference(handle: Any, grid: Grid) -> str | None:
+    """What differs between the points of a message and those of a grid. They are compared once for each digest."""
+    pair = _digest(handle), grid.digest
+    if pair[0] == pair[1]:
+        return None
+    if pair not in _differences:
+        if len(_differences) >= _DIFFERENCES_MAX:
+            _differences.clear()
+        differs = _differences[pair] = _grid(handle).difference(grid)
+        return differs
+    return _differences[pair]
+
+
+def _kind(handle: Any) -> str:
+    eccodes = _eccodes()
+    kind = str(eccodes.codes_get(handle, "gridType", str))
+    if kind == "sh":
+        return f"sh of {'/'.join(eccodes.codes_get(handle, name, str) for name in 'JKM')}"
+    # ecCodes gives the same places for rows of alternating direction.
+    is_defined = bool(eccodes.codes_is_defined(handle, "alternativeRowScanning"))
+    is_alternating = is_defined and eccodes.codes_get(handle, "alternativeRowScanning", int)
+    return f"{kind} with alternating rows" if is_alternating else kind
+
+
 def _grid(handle: Any) -> Grid:
     eccodes = _eccodes()
     points = int(eccodes.codes_get_size(handle, "values"))
@@ -143,14 +192,14 @@ def _grid(handle: Any) -> Grid:
         )
     except eccodes.CodesInternalError:
         # Spectral coefficients have no places.
-        return Grid(("values",), (points,), _digest(handle), ())
+        return Grid(("values",), (points,), _digest(handle), _kind(handle), ())
     rows = _rows(handle, latitudes, longitudes)
     names = ("latitude", "longitude")
     if rows is None:
         coordinates = tuple(zip(names, (latitudes, longitudes), strict=True))
-        return Grid(("values",), (points,), _digest(handle), coordinates)
+        return Grid(("values",), (points,), _digest(handle), _kind(handle), coordinates)
     shape = (len(rows[0]), len(rows[1]))
-    return Grid(names, shape, _digest(handle), tuple(zip(names, rows, strict=True)))
+    return Grid(names, shape, _digest(handle), _kind(handle), tuple(zip(names, rows, strict=True)))
 
 
 def _rows(

@@ -75,8 +75,11 @@ def view_of(store: Store, request: Request, dtype: np.dtype[Any]) -> View:
     for param in params:
         grid, parameter = described(store.read(by_param[param][0].location))
         view = view or View(grid, dtype)
-        if grid.digest != view.grid.digest:
-            raise InvalidInputError(f"fields of param={param} on another grid: expected one grid for a view")
+        differs = grid.difference(view.grid)
+        if differs is not None:
+            raise InvalidInputError(
+                f"fields of param={param} on another grid ({differs}): expected one grid for a view"
+            )
         is_named = parameter.short_name not in ("unknown", "~", *nodes)
         name = parameter.short_name if is_named else f"param_{param}"
         dimensions = _dimensions(by_param[param], axes)
