@@ -14,6 +14,7 @@ import isotach
 import numpy as np
 import pytest
 import zarr
+from conftest import forks, in_child
 from isotach.zarr import ContainerStore
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 from zarr.buffer.cpu import Buffer, buffer_prototype
@@ -338,3 +339,20 @@ def test_values_are_read_without_holding_other_threads(store: ContainerStore) ->
         )
     )
     assert [part and part.to_bytes() for part in parts] == [LARGE[:4], None, LARGE[-2:]]
+
+
+@forks
+def test_a_child_that_is_forked_within_a_transaction_writes_nothing(store: ContainerStore) -> None:
+    put(store, "key", b"old")
+
+    def write() -> None:
+        for act in (lambda: put(store, "key", b"new"), lambda: asyncio.run(store.delete("key"))):
+            with pytest.raises(isotach.InvalidInputError, match="forked within a transaction"):
+                act()
+        assert got(store, "key") == b"old"
+        put(ContainerStore(store.pool, store.container), "own", b"value")
+
+    with store.transaction():
+        put(store, "key", b"committed")
+        assert in_child(write) == 0
+    assert got(other(store), "key") == b"committed" and got(store, "own") == b"value"
