@@ -14,11 +14,12 @@ import isotach
 import numpy as np
 import pytest
 import zarr
-from conftest import forks, in_child
 from isotach.zarr import ContainerStore
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 from zarr.buffer.cpu import Buffer, buffer_prototype
 from zarr.testing.store import StoreTests
+
+from conftest import forks, in_child
 
 LARGE = bytes(range(256)) * 1000
 """A value that is an array of its own."""

@@ -116,8 +116,7 @@ fn a_run_of_zero_blocks_ends_with_its_segment() {
 
 #[test]
 fn parameters_that_the_decoder_does_not_know_are_refused_with_their_names() {
-    let refused =
-        |flags, bits, block, blocks| Ccsds::new(flags, bits, block, blocks).unwrap_err().to_string();
+    let refused = |flags, bits, block, blocks| Ccsds::new(flags, bits, block, blocks).unwrap_err();
     assert!(refused(0, 33, 32, 128).contains("values of 33 bits"));
     assert!(refused(0, 16, 12, 128).contains("blocks of 12 values"));
     assert!(refused(0, 16, 32, 0).contains("intervals of 0 blocks"));
