@@ -15,7 +15,7 @@ unsafe fn isotach_archive(
     data: *const c_void,
     length: usize,
 ) -> Result<()> {
-    let (store, key) = (store.get("store")?, key_of(key)?);
+    let (store, key) = (store.get("store")?, key_of(&key)?);
     // SAFETY: BYTES for `data`, of `length`.
     Ok(store.archive(&key, unsafe { bytes("data", data.cast(), length) }?)?)
 }
@@ -63,6 +63,6 @@ fn isotach_flush(store: Handle<FieldStore>) -> Result<()> {
 }
 
 /// A key in text.
-pub(super) fn key_of(key: Text) -> Result<Key> {
+pub(super) fn key_of(key: &Text) -> Result<Key> {
     Ok(key.get("key")?.parse::<Key>()?)
 }

@@ -9,13 +9,13 @@ use crate::report::Report;
 
 #[export]
 fn isotach_axes(store: Handle<FieldStore>, request: Text, report: Out<Handle<Report>>) -> Result<()> {
-    let (store, request) = (store.get("store")?, request_of(request)?);
+    let (store, request) = (store.get("store")?, request_of(&request)?);
     report.fill("report", || Ok(Report::of(store.axes(&request)?)))
 }
 
 #[export]
 fn isotach_status_of(store: Handle<FieldStore>, request: Text, report: Out<Handle<Report>>) -> Result<()> {
-    let (store, request) = (store.get("store")?, request_of(request)?);
+    let (store, request) = (store.get("store")?, request_of(&request)?);
     report.fill("report", || Ok(Report::of(Answer { found: store.status(&request)?, unusable: Vec::new() })))
 }
 
@@ -26,7 +26,7 @@ fn isotach_wipe(
     doit: c_int,
     report: Out<Handle<Report>>,
 ) -> Result<()> {
-    let (store, request) = (store.get("store")?, request_of(request)?);
+    let (store, request) = (store.get("store")?, request_of(&request)?);
     report.fill("report", || {
         let found = store.wipe(&request, doit != 0)?.datasets;
         Ok(Report::of(Answer { found, unusable: Vec::new() }))
@@ -40,7 +40,7 @@ fn isotach_purge(
     doit: c_int,
     report: Out<Handle<Report>>,
 ) -> Result<()> {
-    let (store, request) = (store.get("store")?, request_of(request)?);
+    let (store, request) = (store.get("store")?, request_of(&request)?);
     report.fill("report", || Ok(Report::of(store.purge(&request, doit != 0)?)))
 }
 

@@ -21,7 +21,7 @@ fn isotach_retrieve_one(
     key: Text,
     bytes: Out<Handle<SharedBytes>>,
 ) -> Result<Found> {
-    let (store, key) = (store.get("store")?, key_of(key)?);
+    let (store, key) = (store.get("store")?, key_of(&key)?);
     bytes.check("bytes")?;
     let Some(found) = store.retrieve_shared(&key)? else { return Ok(Found::No) };
     bytes.put("bytes", Handle::new(found))?;
@@ -36,7 +36,7 @@ unsafe fn isotach_retrieve_into(
     capacity: usize,
     length: Out<usize>,
 ) -> Result<Found> {
-    let (store, key) = (store.get("store")?, key_of(key)?);
+    let (store, key) = (store.get("store")?, key_of(&key)?);
     length.check("length")?;
     // SAFETY: BUFFER for `buffer`, of `capacity`.
     let buffer = unsafe { bytes_mut("buffer", buffer.cast(), capacity) }?;
@@ -72,13 +72,13 @@ fn isotach_bytes_free(bytes: Handle<SharedBytes>) {
 
 #[export]
 fn isotach_retrieve(store: Handle<FieldStore>, request: Text, fields: Out<Handle<Fields>>) -> Result<()> {
-    let (store, request) = (store.get("store")?, request_of(request)?);
+    let (store, request) = (store.get("store")?, request_of(&request)?);
     fields.fill("fields", || Ok(Fields::new(Source::Retrieval(store.retrieve(&request)?.into()))))
 }
 
 #[export]
 fn isotach_inspect(store: Handle<FieldStore>, request: Text, fields: Out<Handle<Fields>>) -> Result<()> {
-    let (store, request) = (store.get("store")?, request_of(request)?);
+    let (store, request) = (store.get("store")?, request_of(&request)?);
     fields.fill("fields", || Ok(Fields::new(Source::Inspection(store.inspect(&request)?.into()))))
 }
 
@@ -89,7 +89,7 @@ fn isotach_list(
     flags: c_int,
     fields: Out<Handle<Fields>>,
 ) -> Result<()> {
-    let (store, request) = (store.get("store")?, request_of(request)?);
+    let (store, request) = (store.get("store")?, request_of(&request)?);
     if flags & !REPLACED != 0 {
         return Err(Failure::invalid(format!("flags {flags}: expected 0 or ISOTACH_REPLACED")));
     }
@@ -98,7 +98,7 @@ fn isotach_list(
 }
 
 /// A request in text.
-pub(super) fn request_of(request: Text) -> Result<Request> {
+pub(super) fn request_of(request: &Text) -> Result<Request> {
     Ok(request.get("request")?.parse::<Request>()?)
 }
 

@@ -24,7 +24,7 @@ unsafe fn isotach_transaction_archive(
     data: *const c_void,
     length: usize,
 ) -> Result<()> {
-    let (transaction, key) = (transaction.get("transaction")?, key_of(key)?);
+    let (transaction, key) = (transaction.get("transaction")?, key_of(&key)?);
     // SAFETY: BYTES for `data`, of `length`.
     Ok(transaction.archive(&key, unsafe { bytes("data", data.cast(), length) }?)?)
 }
