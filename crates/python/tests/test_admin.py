@@ -70,11 +70,25 @@ def test_a_part_of_a_file_is_adopted_in_place(store: isotach.Store, tmp_path: Pa
         store.adopt(tmp_path / "file", offset=2)
     with pytest.raises(isotach.InvalidInputError, match="20 bytes at 0 of"):
         store.adopt(tmp_path / "file", KEY, length=20)
+    with pytest.raises(isotach.InvalidInputError, match="offset 11 of .*: expected at most its 10 bytes"):
+        store.adopt(tmp_path / "file", KEY, offset=11)
     with pytest.raises(FileNotFoundError):
         store.adopt(tmp_path / "none", KEY)
     (tmp_path / "file").write_bytes(b"9876543210")
     with pytest.raises(isotach.CorruptError, match="checksum"):
         store.retrieve_one(KEY)
+
+
+def test_an_interrupt_during_the_progress_of_a_verification_is_raised(filled: isotach.Store) -> None:
+    calls: list[tuple[int, int, int | None]] = []
+
+    def interrupt(*state: object) -> None:
+        calls.append(state)  # type: ignore[arg-type]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        filled.verify(data=True, threads=1, progress=interrupt)
+    assert len(calls) == 1
 
 
 def test_a_verification_reports_progress_and_what_it_read(filled: isotach.Store) -> None:

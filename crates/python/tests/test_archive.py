@@ -59,6 +59,13 @@ def test_an_empty_field_is_a_field(store: isotach.Store) -> None:
     assert len(memoryview(field)) == 0
 
 
+class NonBlocking(io.RawIOBase):
+    """A file that does not wait for its bytes."""
+
+    def read(self, size: int = -1) -> None:  # type: ignore[override]
+        """There are none yet."""
+
+
 def test_data_that_is_no_buffer_is_refused_by_its_type(store: isotach.Store) -> None:
     with pytest.raises(TypeError, match=r"data of type int: expected bytes, a contiguous buffer"):
         store.archive(5, KEY)
@@ -66,6 +73,8 @@ def test_data_that_is_no_buffer_is_refused_by_its_type(store: isotach.Store) -> 
         store.archive(numpy.zeros((4, 4))[:, 1], KEY)
     with pytest.raises(TypeError, match="binary mode"):
         store.archive(io.StringIO("GRIB"))
+    with pytest.raises(BlockingIOError, match="has no bytes yet"):
+        store.archive(NonBlocking())
     assert not store.is_dirty
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import isotach
 import pytest
+from isotach import _isotach
 
 from conftest import KEY, SCHEMA, forks, in_child, key
 
@@ -240,6 +241,125 @@ def test_iterators_and_transactions_stay_with_the_parent(filled: isotach.Store) 
     assert len(list(retrieval)) == 18
     transaction.commit()
     assert filled.retrieve_one(key(step=24)) is not None
+
+
+def in_fresh_process(script: str, *arguments: object) -> None:
+    """Runs a script in an interpreter of its own. One that hangs is killed."""
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script, *map(str, arguments)],
+        timeout=60,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_two_threads_may_fork_at_once(tmp_path: Path) -> None:
+    isotach.create(tmp_path / "fields", SCHEMA).close()
+    in_fresh_process(
+        """
+import os, sys, threading, time
+# Runs after the hook of isotach, and lets the other thread run.
+os.register_at_fork(before=lambda: time.sleep(0.1))
+import isotach
+
+def fork():
+    begin.wait()
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    ended.append(os.waitpid(child, 0)[1])
+
+try:
+    # Loads ecCodes.
+    isotach.open(sys.argv[1]).archive(b"GRIB" + bytes([0, 0, 16, 2]) + bytes(7) + bytes([20]) + b"7777")
+except isotach.InvalidInputError:
+    pass
+begin, ended = threading.Barrier(2), []
+threads = [threading.Thread(target=fork) for _ in range(2)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+assert ended == [0, 0], ended
+""",
+        tmp_path / "fields",
+    )
+
+
+def test_a_child_that_was_forked_while_eccodes_was_loaded_can_load_it(tmp_path: Path) -> None:
+    isotach.create(tmp_path / "fields", SCHEMA).close()
+    in_fresh_process(
+        """
+import os, sys, threading, time, isotach
+
+def load():
+    begin.wait()
+    try:
+        store.archive(b"GRIB" + bytes([0, 0, 16, 2]) + bytes(7) + bytes([20]) + b"7777")
+    except isotach.InvalidInputError:
+        pass
+
+store, begin, children = isotach.open(sys.argv[1]), threading.Barrier(2), []
+thread = threading.Thread(target=load)
+thread.start()
+begin.wait()
+for _ in range(30):
+    time.sleep(0.001)
+    child = os.fork()
+    if child == 0:
+        begin = threading.Barrier(1)
+        load()
+        os._exit(0)
+    children.append(child)
+thread.join()
+left = children
+for _ in range(1500):
+    left = [child for child in left if os.waitpid(child, os.WNOHANG)[0] == 0]
+    if not left:
+        break
+    time.sleep(0.01)
+for child in left:
+    os.kill(child, 9)
+assert not left, f"{len(left)} children hang"
+""",
+        tmp_path / "fields",
+    )
+
+
+def test_other_threads_run_while_handles_are_dropped(filled: isotach.Store, tmp_path: Path) -> None:
+    ticks = 0
+    done = threading.Event()
+
+    def tick() -> None:
+        nonlocal ticks
+        while not done.is_set():
+            ticks += 1
+            time.sleep(0)
+
+    def opened() -> _isotach.Handle:
+        # Not a Store, whose end asks whether it is flushed, and lets other threads run meanwhile.
+        handle = _isotach.Handle("uri", str(tmp_path / "fields"))
+        assert handle.retrieve_one(KEY) is not None
+        return handle
+
+    switching, thread = sys.getswitchinterval(), threading.Thread(target=tick)
+    # A thread that waits for the interpreter would not ask for it within the test.
+    sys.setswitchinterval(1000)
+    during = rounds = 0
+    try:
+        thread.start()
+        # The other thread must wake up while one is dropped, which takes a moment only.
+        while not during and rounds < 50:
+            rounds += 1
+            handles = [opened() for _ in range(50)]
+            before = ticks
+            handles.clear()
+            during = ticks - before
+    finally:
+        sys.setswitchinterval(switching)
+        done.set()
+        thread.join()
+    assert during > 0
 
 
 @forks

@@ -108,6 +108,13 @@ def test_a_buffer_that_cannot_take_a_field_is_refused(filled: isotach.Store) -> 
         filled.retrieve_into(KEY, 5)
 
 
+def test_the_error_of_a_buffer_that_lends_nothing_is_its_own(filled: isotach.Store) -> None:
+    released = memoryview(bytearray(20))
+    released.release()
+    with pytest.raises(ValueError, match="released memoryview"):
+        filled.retrieve_into(KEY, released)
+
+
 def test_lent_bytes_outlive_the_handle(filled: isotach.Store) -> None:
     view = filled.share(**{"class_": "od", **{name: value for name, value in KEY.items() if name != "class"}})
     assert view is not None
