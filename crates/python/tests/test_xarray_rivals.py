@@ -102,6 +102,36 @@ def test_the_dataset_equals_that_of_cfgrib(file: Path, tmp_path: Path) -> None:
     assert all(mine[name].dtype == theirs[name].dtype for name in mine.coords)
 
 
+@pytest.mark.parametrize(
+    ("sample", "keys", "coordinates", "attributes"),
+    [
+        ("regular_ll_pl_grib1", {}, {"number"}, {"standard_name", "GRIB_cfName"}),
+        ("regular_ll_pl_grib2", {"step": 6}, set(), set()),
+        ("regular_ll_pl_grib2", {"step": "30m"}, set(), {"GRIB_stepUnits"}),
+        ("regular_ll_sfc_grib2", {"paramId": 167}, {"heightAboveGround"}, set()),
+        ("regular_ll_sfc_grib2", {"paramId": 134}, {"surface"}, set()),
+        ("regular_gg_pl_grib2", {}, set(), {"GRIB_Nx", "GRIB_Ny", "GRIB_Ni", "GRIB_Nj"}),
+    ],
+)
+def test_a_single_field_differs_from_that_of_cfgrib_as_the_guide_says(
+    tmp_path: Path, sample: str, keys: dict[str, Any], coordinates: set[str], attributes: set[str]
+) -> None:
+    labels = {"class": "od", "expver": "0001", "stream": "oper", "type": "fc"}
+    local = {"setLocalDefinition": 1, **({"localDefinitionNumber": 1} if sample.endswith("1") else {})}
+    (tmp_path / "one.grib").write_bytes(message(sample, base={**local, **labels}, **keys))
+    with isotach.create(tmp_path / "fields") as store:
+        store.archive(tmp_path / "one.grib")
+    mine = xr.open_dataset(tmp_path / "fields", engine="isotach", profile="cfgrib")
+    theirs = xr.open_dataset(tmp_path / "one.grib", engine="cfgrib", backend_kwargs={"indexpath": ""})
+    assert {str(name) for name in {*theirs.variables} ^ {*mine.variables}} == coordinates
+    for name in {*theirs.coords} & {*mine.coords}:
+        np.testing.assert_array_equal(mine[name].values, theirs[name].values)
+    (variable,) = mine.data_vars
+    np.testing.assert_array_equal(mine[variable].values, theirs[variable].values)
+    found = differences("", mine[variable].attrs, theirs[variable].attrs, "cfgrib")
+    assert {key for _, key in found} == attributes
+
+
 def test_the_dataset_equals_that_of_earthkit_data(file: Path, tmp_path: Path) -> None:
     mine = ours(file, tmp_path, "earthkit")
     with warnings.catch_warnings():
