@@ -146,6 +146,14 @@ def test_a_label_that_the_message_would_round_is_refused(
     assert not target.is_dirty
 
 
+def test_a_keyword_that_a_coordinate_contradicts_is_refused(ds: xr.Dataset, target: isotach.Store) -> None:
+    with pytest.raises(isotach.InvalidInputError, match="number=7: the message would have 1"):
+        ds.isotach.archive(target, number=7)
+    with pytest.raises(isotach.InvalidInputError, match="levelist=300: the message would have (500|850)"):
+        ds.isotach.archive(target, levelist=300)
+    assert len(ds.isel(number=0, drop=True).isotach.archive(target, number=7)) == 16
+
+
 def test_a_level_that_is_no_whole_number_is_not_rounded(target: isotach.Store) -> None:
     keys = {"typeOfLevel": "hybrid", "level": 3}
     form = small(np.arange(12.0), **keys)

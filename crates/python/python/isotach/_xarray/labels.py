@@ -40,6 +40,8 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "level": ("levelist", "level", "topLevel", "bottomLevel"),
 }
 """The keys that give a label, the one of MARS first."""
+LABEL_KEYS = frozenset(key for keys in _KEYS.values() for key in keys)
+"""All of them."""
 
 
 def labels_of(field: xarray.DataArray, message: Message) -> Labels:
@@ -102,7 +104,7 @@ def pairs_of(roles: Labels, message: Message, ranges: Mapping[int, str]) -> Iter
 
 
 def check_kept(labels: Labels, pairs: Pairs, message: Message) -> None:
-    """Refuses labels that the message has rounded.
+    """Refuses labels that the message has rounded, and those of the caller that a coordinate contradicts.
 
     Raises
     ------

@@ -17,7 +17,7 @@ from isotach._reports import Key
 from isotach._store import Store
 from isotach._xarray.alike import DEGREES_APART_MAX
 from isotach._xarray.grid import Grid, grid_of, points_of
-from isotach._xarray.labels import Pairs, check_complete, check_kept, labels_of, pairs_of
+from isotach._xarray.labels import LABEL_KEYS, Pairs, check_complete, check_kept, labels_of, pairs_of
 from isotach._xarray.message import Message, opened
 from isotach._xarray.template import TEMPLATE, Template
 
@@ -111,7 +111,7 @@ def _message(field: xarray.DataArray, values: Any, form: _Form, keys: Pairs) -> 
         labels = labels_of(field, message)
         changed = (key for key, value in keys if key != "type" or value != own.get("type"))
         check_complete(labels, message, form.labels, changed)
-        pairs: list[tuple[str, Any]] = []
+        pairs = [(key, value) for key, value in keys if key in LABEL_KEYS]
         for pair in pairs_of(labels, message, form.ranges):
             message.set([pair])
             pairs.append(pair)
