@@ -85,7 +85,7 @@ def test_a_mean_needs_a_label_for_the_dimension_that_is_gone(ds: xr.Dataset, tmp
 def test_a_field_that_would_replace_its_template_is_refused_unless_that_is_meant(
     ds: xr.Dataset, tmp_path: Path
 ) -> None:
-    with isotach.open(tmp_path / "ensemble") as store:
+    with isotach.open(f"posix:{tmp_path}/ensemble/") as store:
         with pytest.raises(
             isotach.InvalidInputError, match="is the template, and would be replaced: .*expver="
         ):

@@ -71,7 +71,7 @@ def _form(name: str, array: xarray.DataArray, template: Any, target: Store | Non
     elif template is None:
         chosen = array.encoding.get(TEMPLATE)
     if isinstance(chosen, Template):
-        is_kept = target is not None and chosen.source.store.name == target.name
+        is_kept = target is not None and _place(chosen.source.store) == _place(target)
         return _Form(chosen.read(), chosen.ranges, chosen.labels, is_kept)
     if isinstance(chosen, (str, os.PathLike)):
         return _Form(Path(chosen).read_bytes(), {}, None, False)
@@ -80,6 +80,10 @@ def _form(name: str, array: xarray.DataArray, template: Any, target: Store | Non
             f"the variable {name} has no template: give template=, a GRIB message with its grid, or the dataset that was opened"
         )
     return _Form(bytes(chosen), {}, None, False)
+
+
+def _place(store: Store) -> str:
+    return store.name.rstrip("/")
 
 
 def _messages(name: str, array: xarray.DataArray, form: _Form, keys: Pairs) -> Iterator[bytes]:
