@@ -118,7 +118,7 @@ impl Listing {
     /// The next fields, at most `count`, which stay the next ones. Whether there are more.
     fn _peek(&self, py: Python<'_>, count: usize) -> Outcome<(Vec<Listed>, bool)> {
         let (fields, has_more) = self.with(py, |state| {
-            state.fill(count + 1);
+            state.fill(count.saturating_add(1));
             let fields: Vec<FieldsListed> = state.read.iter().take(count).flatten().cloned().collect();
             (fields, state.read.len() > count)
         })?;
