@@ -17,7 +17,6 @@ use pyo3::{prelude::*, sync::MutexExt};
 
 use crate::{
     error::{Failure, Outcome},
-    process::OfProcess,
     resource::Resource,
 };
 
@@ -45,18 +44,6 @@ impl State {
             Self::Closed => Err(Failure::Closed(STORE)),
         }
     }
-}
-
-/// The engines of this process. The stores of the memory engine live as long as they do.
-pub(crate) fn engines(py: Python<'_>) -> Registry {
-    static ENGINES: Mutex<Option<OfProcess<Registry>>> = Mutex::new(None);
-    let mut engines = ENGINES.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = engines.as_ref().and_then(OfProcess::here) {
-        return known.clone();
-    }
-    let new = registry();
-    *engines = Some(OfProcess::new(new.clone()));
-    new
 }
 
 /// The origin of a configuration. `kind` is that of the argument: a URI, a file, or a text.
@@ -107,7 +94,7 @@ impl Handle {
         if let Some(store) = self.opened(py)? {
             return Ok(store);
         }
-        let engines = engines(py);
+        let engines = registry();
         let opened = py.detach(|| open(&self.origin, self.at.as_deref(), &engines))?;
         let mut state = self.state(py);
         // Another thread of the child may have been faster, or may have closed the handle.
@@ -145,7 +132,7 @@ impl Handle {
         at: Option<String>,
         create: Option<Option<&str>>,
     ) -> Outcome<Self> {
-        let engines = engines(py);
+        let engines = registry();
         let origin = origin_of(kind, value, folder)?;
         let opened = py.detach(|| match create {
             Some(schema) => self::create(&origin, schema, &engines),

@@ -13,14 +13,13 @@ use std::{
 };
 
 use isotach_object::{Error as ObjectError, Label, Pool, PoolUri, Registry, Result};
-use isotach_open::pool_uri;
+use isotach_open::{pool_uri, registry};
 use isotach_tree::{Part, Tree as NamedValues};
 use pyo3::{prelude::*, sync::MutexExt, types::PyMemoryView};
 
 use crate::{
     buffer::{Input, Shared},
     error::Outcome,
-    handle::engines,
     process::OfProcess,
 };
 
@@ -65,7 +64,7 @@ impl Tree {
         if let Some(tree) = self.state(py).here() {
             return Ok(Arc::clone(tree));
         }
-        let engines = engines(py);
+        let engines = registry();
         let opened = Arc::new(py.detach(|| open(&self.pool, &self.label, &engines))?);
         let mut state = self.state(py);
         // Another thread of the child may have been faster.
@@ -121,7 +120,7 @@ impl Tree {
     #[new]
     #[pyo3(signature = (pool, container, *, create = false))]
     fn new(py: Python<'_>, pool: &str, container: &str, create: bool) -> Outcome<Self> {
-        let (pool, label, engines) = (pool_uri(pool)?, container.parse::<Label>()?, engines(py));
+        let (pool, label, engines) = (pool_uri(pool)?, container.parse::<Label>()?, registry());
         let opened = py.detach(|| match create {
             true => self::create(&pool, &label, &engines),
             false => open(&pool, &label, &engines),

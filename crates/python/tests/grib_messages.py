@@ -36,6 +36,22 @@ def message(
         eccodes.codes_release(handle)
 
 
+OPERATIONAL = {"setLocalDefinition": 1, "class": "od", "expver": "0001", "stream": "oper", "type": "fc"}
+
+
+def surface(step: int) -> bytes:
+    """A message of the temperature at 2 m, whose values are the step."""
+    values = np.full(496, float(step))
+    return message(
+        "regular_ll_sfc_grib2", values, OPERATIONAL, dataDate=20240101, dataTime=0, step=step, paramId=167
+    )
+
+
+def on_level(step: int, level: int = 500) -> bytes:
+    """A message of the temperature on a pressure level."""
+    return message(base=OPERATIONAL, step=step, level=level, dataDate=20240101, dataTime=0, paramId=130)
+
+
 def small(values: Any = None, **keys: Any) -> bytes:
     """A message on a grid of 3 rows and 4 columns, whose values are different for different keys."""
     grid = {

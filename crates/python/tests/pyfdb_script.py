@@ -36,19 +36,9 @@ from pyfdb._internal.pyfdb_internal import ConfigMapper
 from pyfdb.pyfdb_iterator import WipeElementType
 from pyfdb.pyfdb_type import MarsIdentifier, UserInputMapper
 
+from pyfdb_keys import KEY
+
 FOLDER = Path(sys.argv[1])
-KEY = {
-    "class": "rd",
-    "expver": "xxxx",
-    "stream": "oper",
-    "date": "20240101",
-    "time": "0000",
-    "domain": "g",
-    "type": "fc",
-    "levtype": "sfc",
-    "step": "0",
-    "param": "138",
-}
 DATASET = ("class", "expver", "stream", "date", "time", "domain")
 FIRST = {name: KEY[name] for name in DATASET}
 

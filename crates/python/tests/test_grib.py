@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import threading
-import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,34 +12,12 @@ import isotach
 import pytest
 
 from conftest import forks, in_child
+from grib_messages import on_level
 
 SCHEMA = """
 param: Param; step: Step; date: Date; time: Time; levelist: Double;
 [ class, expver, stream, date, time, domain [ type, levtype [ step, levelist?, param ]]]
 """
-
-
-def message(step: int, level: int = 500) -> bytes:
-    """A small message of the temperature on a pressure level."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import eccodes
-    handle = eccodes.codes_grib_new_from_samples("regular_ll_pl_grib2")
-    try:
-        for name, value in {
-            "setLocalDefinition": 1,
-            "class": "od",
-            "expver": "0001",
-            "stream": "oper",
-            "type": "fc",
-            "step": step,
-        }.items():
-            eccodes.codes_set(handle, name, value)
-        for name, value in {"level": level, "dataDate": 20240101, "dataTime": 0, "paramId": 130}.items():
-            eccodes.codes_set(handle, name, value)
-        return bytes(eccodes.codes_get_message(handle))
-    finally:
-        eccodes.codes_release(handle)
 
 
 @pytest.fixture
@@ -50,12 +27,12 @@ def store(tmp_path: Path) -> isotach.Store:
 
 
 def test_messages_are_archived_under_the_keys_that_they_carry(store: isotach.Store, tmp_path: Path) -> None:
-    one, two, three = message(0), message(6), message(12)
+    one, two, three = on_level(0), on_level(6), on_level(12)
     (tmp_path / "file").write_bytes(one + b"padding" + two)
     with store:
         keys = store.archive(tmp_path / "file")
         keys += store.archive(io.BytesIO(three))
-        keys += store.archive(memoryview(message(18)))
+        keys += store.archive(memoryview(on_level(18)))
         with (tmp_path / "file").open("rb") as file, store.transaction() as step:
             assert len(step.archive(file)) == 2
         store.flush()
@@ -66,7 +43,7 @@ def test_messages_are_archived_under_the_keys_that_they_carry(store: isotach.Sto
 
 
 def test_messages_of_a_file_are_adopted_in_place(store: isotach.Store, tmp_path: Path) -> None:
-    one, two = message(0), message(6)
+    one, two = on_level(0), on_level(6)
     (tmp_path / "file").write_bytes(one + two)
     with store:
         keys = store.adopt(tmp_path / "file")
@@ -77,7 +54,7 @@ def test_messages_of_a_file_are_adopted_in_place(store: isotach.Store, tmp_path:
 
 
 def test_messages_of_one_call_with_the_same_key_cause_a_warning(store: isotach.Store, tmp_path: Path) -> None:
-    first, second, other = message(6), message(6), message(12)
+    first, second, other = on_level(6), on_level(6), on_level(12)
     (tmp_path / "file").write_bytes(first + other + second)
     text = r"the last message with a key replaces those before it \(1 of 3 messages\): .*step=6"
     calls: list[Callable[[], object]] = [
@@ -95,9 +72,9 @@ def test_messages_of_one_call_with_the_same_key_cause_a_warning(store: isotach.S
 
 
 def test_a_broken_message_names_its_place_and_those_before_it_are_archived(store: isotach.Store) -> None:
-    one = message(0)
+    one = on_level(0)
     with pytest.raises(isotach.MessageError, match=f"message 2 at byte {len(one)}") as caught:
-        store.archive(one + message(6)[:-8])
+        store.archive(one + on_level(6)[:-8])
     assert isinstance(caught.value, ValueError)
     store.flush()
     assert [field.key["step"] for field in store.list()] == ["0"]
@@ -112,14 +89,14 @@ def test_a_broken_message_names_its_place_and_those_before_it_are_archived(store
 def test_a_message_that_does_not_fit_the_schema_names_its_place(tmp_path: Path) -> None:
     with isotach.create(tmp_path / "fields", "[ class, expver [ type [ step ]]]") as store:
         with pytest.raises(isotach.InvalidInputError, match="no rule of the schema fits") as caught:
-            store.archive(message(0))
+            store.archive(on_level(0))
         assert caught.value.code == "key"
         assert caught.value.__notes__ == ["message 1 at byte 0"]
 
 
 @forks
 def test_a_child_reads_keys_while_threads_of_the_parent_do(store: isotach.Store) -> None:
-    data, done = message(0), threading.Event()
+    data, done = on_level(0), threading.Event()
 
     def work() -> None:
         with store.transaction() as step:

@@ -9,8 +9,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import isotach
@@ -127,8 +128,9 @@ def test_threads_that_share_a_retrieval_get_each_field_once(store: isotach.Store
         assert sorted(int(step) for part in listed for step in part) == list(range(200))
 
 
-def test_other_threads_run_while_a_call_waits(store: isotach.Store) -> None:
-    data = bytes(64 << 20)
+@contextmanager
+def ticking() -> Iterator[Callable[[], int]]:
+    """A thread that counts while it gets the interpreter, which nobody is asked for within the test; and its count."""
     ticks = 0
     done = threading.Event()
 
@@ -139,17 +141,22 @@ def test_other_threads_run_while_a_call_waits(store: isotach.Store) -> None:
             time.sleep(0)
 
     switching, thread = sys.getswitchinterval(), threading.Thread(target=tick)
-    # A thread that waits for the interpreter would not ask for it within the test.
     sys.setswitchinterval(1000)
     try:
         thread.start()
-        before = ticks
-        store.archive(data, KEY)
-        during = ticks - before
+        yield lambda: ticks
     finally:
         sys.setswitchinterval(switching)
         done.set()
         thread.join()
+
+
+def test_other_threads_run_while_a_call_waits(store: isotach.Store) -> None:
+    data = bytes(64 << 20)
+    with ticking() as ticks:
+        before = ticks()
+        store.archive(data, KEY)
+        during = ticks() - before
     assert during > 0
 
 
@@ -327,38 +334,21 @@ assert not left, f"{len(left)} children hang"
 
 
 def test_other_threads_run_while_handles_are_dropped(filled: isotach.Store, tmp_path: Path) -> None:
-    ticks = 0
-    done = threading.Event()
-
-    def tick() -> None:
-        nonlocal ticks
-        while not done.is_set():
-            ticks += 1
-            time.sleep(0)
-
     def opened() -> _isotach.Handle:
         # Not a Store, whose end asks whether it is flushed, and lets other threads run meanwhile.
         handle = _isotach.Handle("uri", str(tmp_path / "fields"))
         assert handle.retrieve_one(KEY) is not None
         return handle
 
-    switching, thread = sys.getswitchinterval(), threading.Thread(target=tick)
-    # A thread that waits for the interpreter would not ask for it within the test.
-    sys.setswitchinterval(1000)
     during = rounds = 0
-    try:
-        thread.start()
+    with ticking() as ticks:
         # The other thread must wake up while one is dropped, which takes a moment only.
         while not during and rounds < 50:
             rounds += 1
             handles = [opened() for _ in range(50)]
-            before = ticks
+            before = ticks()
             handles.clear()
-            during = ticks - before
-    finally:
-        sys.setswitchinterval(switching)
-        done.set()
-        thread.join()
+            during = ticks() - before
     assert during > 0
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import isotach
 import pytest
 
-from messages import surface_message
+from grib_messages import surface
 from pyfdb_keys import SCHEMA
 
 SCRIPT = """
@@ -52,7 +52,7 @@ print(json.dumps({
 def test_earthkit_reads_and_writes_as_if_it_were_an_fdb(tmp_path: Path) -> None:
     isotach.create(tmp_path / "fields", SCHEMA).close()
     config = {"spaces": [{"pool": f"posix:{tmp_path / 'fields'}"}]}
-    (tmp_path / "messages.grib").write_bytes(surface_message(0) + surface_message(6))
+    (tmp_path / "messages.grib").write_bytes(surface(0) + surface(6))
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("FDB", "ISOTACH"))
     }

@@ -15,8 +15,8 @@ import isotach
 import isotach.pyfdb as pyfdb
 import pytest
 
+from grib_messages import on_level
 from pyfdb_keys import KEY, key
-from test_grib import message
 
 # Retrieving
 
@@ -65,7 +65,7 @@ def test_a_handle_is_copied_as_a_file(fdb: pyfdb.FDB) -> None:
 
 def test_ecCodes_reads_a_handle_that_is_not_open(fdb_config: dict[str, Any]) -> None:  # noqa: N802
     with pyfdb.FDB(fdb_config) as fdb:
-        fdb.archive(message(0) + message(6))
+        fdb.archive(on_level(0) + on_level(6))
     import eccodes
 
     selection = {name: values[0] for name, values in fdb.axes({}).items()} | {"step": "0/6"}

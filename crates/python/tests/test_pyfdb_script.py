@@ -15,7 +15,7 @@ from typing import Any
 import isotach.pyfdb
 import pytest
 
-from messages import surface_message
+from grib_messages import surface
 from pyfdb_differences import DIFFERENT, MATCHED, UNEQUAL
 from pyfdb_keys import SCHEMA
 
@@ -26,7 +26,7 @@ def run(folder: Path, *command: str) -> dict[str, Any]:
     """Runs the script in a new folder, and returns what each step told."""
     folder.mkdir()
     (folder / "schema").write_text(SCHEMA)
-    (folder / "messages.grib").write_bytes(surface_message(0) + surface_message(6))
+    (folder / "messages.grib").write_bytes(surface(0) + surface(6))
     (folder / "home").mkdir()
     # FDB looks for other configurations below its home, and the one in its package crashes it.
     environment = {**os.environ, "FDB_HOME": str(folder / "home")}

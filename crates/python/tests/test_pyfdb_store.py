@@ -15,8 +15,8 @@ import isotach
 import isotach.pyfdb as pyfdb
 import pytest
 
+from grib_messages import on_level
 from pyfdb_keys import KEY, key
-from test_grib import message
 
 # The store
 
@@ -132,10 +132,10 @@ def test_a_block_a_drop_and_the_end_of_the_program_flush(fdb_config: dict[str, A
 
 def test_messages_are_archived_under_the_keys_that_they_carry(fdb_config: dict[str, Any]) -> None:
     with pyfdb.FDB(fdb_config) as fdb:
-        fdb.archive(message(0) + message(6))
+        fdb.archive(on_level(0) + on_level(6))
     request = {"class": "od", "expver": 1, "stream": "oper", "domain": "g", "date": 20240101, "time": 0}
     request |= {"type": "fc", "levtype": "pl", "levelist": 500, "param": "t", "step": [6, 0]}
-    assert fdb.retrieve(request).readall() == message(6) + message(0)
+    assert fdb.retrieve(request).readall() == on_level(6) + on_level(0)
     with pytest.raises(RuntimeError, match="Cannot find a metkit SplitterBuilder"):
         fdb.archive(b"no message")
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from grib_messages import small
-from messages import surface_message
+from grib_messages import surface as surface_message
 
 PACKAGE = Path(__file__).parents[1] / "README.md"
 PROJECT = Path(__file__).parents[3] / "README.md"

@@ -77,14 +77,7 @@ static void requests(void)
 
 static void archive(fdb_handle_t *fdb, const char *step, const char *text)
 {
-    const char *const *pair;
-    fdb_key_t *key;
-    MUST(fdb_new_key(&key));
-    for (pair = FIELD; *pair != NULL; pair += 2)
-        MUST(fdb_key_add(key, pair[0], pair[1]));
-    MUST(fdb_key_add(key, "step", step));
-    MUST(fdb_archive(fdb, key, text, strlen(text)));
-    MUST(fdb_delete_key(key));
+    archive_text(fdb, FIELD, step, text);
 }
 
 static void listing(fdb_handle_t *fdb)

@@ -13,15 +13,8 @@ static const char *const DATASET[] = {"class", "rd", "expver", "xxxx", "stream",
 
 static void archive(fdb_handle_t *fdb, const char *step, const char *text)
 {
-    const char *const *pair;
-    fdb_key_t *key;
-    MUST(fdb_new_key(&key));
-    for (pair = FIELD; *pair != NULL; pair += 2)
-        MUST(fdb_key_add(key, pair[0], pair[1]));
-    MUST(fdb_key_add(key, "step", step));
-    MUST(fdb_archive(fdb, key, text, strlen(text)));
+    archive_text(fdb, FIELD, step, text);
     MUST(fdb_flush(fdb));
-    MUST(fdb_delete_key(key));
 }
 
 /* The bytes of all fields are these. */

@@ -33,6 +33,18 @@ static inline void must(const char *call, int number)
     }
 }
 
+/* Archives a text under names and values that alternate and end with NULL, at a step. */
+static inline void archive_text(fdb_handle_t *fdb, const char *const *pairs, const char *step, const char *text)
+{
+    fdb_key_t *key;
+    MUST(fdb_new_key(&key));
+    for (; *pairs != NULL; pairs += 2)
+        MUST(fdb_key_add(key, pairs[0], pairs[1]));
+    MUST(fdb_key_add(key, "step", step));
+    MUST(fdb_archive(fdb, key, text, strlen(text)));
+    MUST(fdb_delete_key(key));
+}
+
 /* A request from names and values that alternate and end with NULL. */
 static inline fdb_request_t *request_of(const char *const *pairs)
 {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ from isotach._xarray.source import Source
 Index = int | slice | np.ndarray[Any, np.dtype[np.int64]]
 
 
-class _Lazy(BackendArray):
+class _Lazy(BackendArray, ABC):
     """What both kinds of arrays share: xarray's protocol."""
 
     shape: tuple[int, ...]
@@ -43,8 +44,9 @@ class _Lazy(BackendArray):
         """The values at a key of xarray, read and decoded beside the event loop."""
         return await asyncio.to_thread(self.__getitem__, key)
 
+    @abstractmethod
     def _values(self, key: tuple[Index, ...]) -> Any:
-        raise NotImplementedError
+        """The values at an index or slice of each dimension."""
 
 
 @dataclass(eq=False)

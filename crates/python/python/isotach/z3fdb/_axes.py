@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum, EnumType
 from typing import Any
 
+from isotach.z3fdb._store import Z3fdbError
+
 
 @dataclass(frozen=True, init=False)
 class _FixedSizeChunk:
@@ -60,9 +62,7 @@ class _ExtractorTypes(EnumType):
 
     def GribJump(cls, **_: Any) -> Any:  # noqa: N802
         """Parts of fields, which this module does not have."""
-        raise NotImplementedError(
-            "ExtractorType.GribJump: expected ExtractorType.GRIB, which decodes whole fields"
-        )
+        raise Z3fdbError("ExtractorType.GribJump: expected ExtractorType.GRIB, which decodes whole fields")
 
 
 class ExtractorType(Enum, metaclass=_ExtractorTypes):
