@@ -422,11 +422,15 @@ fn observe(container: &Arc<Container>, key: &'static [u8]) -> JoinHandle<Vec<(u6
 fn a_snapshot_that_is_in_order_is_so_with_moments_of_other_threads() {
     let (container, _, _) = container();
     let threads = [b"one", b"two"].map(|key| observe(&container, key));
+    let snapshots = container.inner.snapshots().unwrap();
     let (mut observed, mut in_order) = (Vec::new(), 0);
     while in_order < 50 || !threads.iter().all(|thread| thread.is_finished()) {
         let mut state = None;
         let make = |epoch: u64| {
-            let made = container.inner.snapshots().unwrap().create(&format!("s{epoch}").parse()?)?;
+            let name = format!("s{epoch}").parse()?;
+            let made = snapshots.create(&name)?;
+            // Each holds a copy of the container, and there may be any number of rounds.
+            snapshots.destroy(&name)?;
             Ok(*state.insert(made))
         };
         let (epoch, is_in_order) = epochs::snapshot(&container, 0, make).unwrap();
