@@ -15,7 +15,8 @@ use crate::common::{array, bench, check_failed, clean, lines, number, read_recor
 
 fn peers(folder: &Path, words: &[&str]) -> Command {
     let mut command = bench("peers --quick --repetitions 1 --sizes 4096 -n 2");
-    command.arg("--where").arg(folder).args(words).env_remove("VIRTUAL_ENV");
+    // Without --out, the record is made in the current folder.
+    command.current_dir(folder).arg("--where").arg(folder).args(words).env_remove("VIRTUAL_ENV");
     command
 }
 
@@ -144,9 +145,9 @@ fn another_build_without_cold_retrievals_is_refused_before_anything_is_measured(
 
 #[test]
 fn cold_retrievals_in_memory_are_refused() {
-    let memory = Path::new("/dev/shm");
-    if memory.is_dir() {
-        let output = peers(memory, &["--without-fdb", "--cold"]).output().unwrap();
+    if Path::new("/dev/shm").is_dir() {
+        let memory = tempfile::tempdir_in("/dev/shm").unwrap();
+        let output = peers(memory.path(), &["--without-fdb", "--cold"]).output().unwrap();
         check_failed("--cold", &output, 2, &["--cold in tmpfs", "expected a folder on a device"]);
     }
 }
