@@ -1,10 +1,10 @@
 //! Jump indexes and messages. An index that is read is written with the same bytes. Points of a message that are decoded
-//! alone are those of the message decoded whole, by one thread or by several.
+//! alone are those of the message decoded whole, by one thread, by several, or in one pass without an index.
 #![no_main]
 
 use std::ops::Range;
 
-use isotach_grib::{GridPoints, JumpError, JumpInfo};
+use isotach_grib::{GridPoints, JumpError, JumpInfo, PackedMessage};
 
 /// More would be decoded for minutes, of a few bytes that claim so many. Three threads share these.
 const POINTS_MAX: u64 = 3 << 16;
@@ -16,6 +16,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         assert_eq!(read.to_bytes(), stored);
         compare(&read, bytes, 3, &some(info.points()), true);
     }
+    in_one_pass(bytes);
     if let Ok(info) = JumpInfo::from_bytes(bytes) {
         let _ = extract(&info, bytes, &some(info.points()));
     }
@@ -24,6 +25,20 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         let _ = points.nearest(12.0, 34.0);
     }
 });
+
+/// Decodes a message without an index. What is decoded with one is the same.
+fn in_one_pass(bytes: &[u8]) {
+    let Ok(packed) = PackedMessage::of(bytes) else { return };
+    if packed.points() > POINTS_MAX {
+        return;
+    }
+    let mut values = vec![0.0; packed.points() as usize];
+    let decoded = packed.decode_into(&mut values);
+    if let Ok(expected) = JumpInfo::of(bytes).and_then(|info| info.decode(bytes, 1)) {
+        decoded.expect("what is decoded with an index is decoded without");
+        assert!(values.iter().zip(&expected).all(|(one, other)| one.to_bits() == other.to_bits()));
+    }
+}
 
 /// Decodes a message by an index that need not be its own. The input has the length of the index, a number of threads and two
 /// points in 256ths of all points, each in a byte, then the index, then the message.

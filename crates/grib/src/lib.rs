@@ -4,7 +4,7 @@
 //!
 //! - **Scanning** ([`MessageScanner`], [`SliceScanner`], [`LocationScanner`]) is Rust alone. It finds where messages
 //!   begin and end, and checks that they are whole. It knows the indicator section of GRIB 1 and GRIB 2 and nothing else.
-//! - **Points and values** ([`JumpInfo`], [`GridPoints`]) are Rust alone, too: decoding any points of a message that is packed
+//! - **Points and values** ([`JumpInfo`], [`PackedMessage`], [`GridPoints`]) are Rust alone, too: decoding any points of a message that is packed
 //!   simply or by CCSDS, and finding the point nearest to a location.
 //! - Everything else inside a message goes through **ecCodes**, loaded at run time, so that this crate builds
 //!   and scans on a machine without it.
@@ -40,7 +40,7 @@ mod values;
 
 pub use eccodes::{Eccodes, EccodesError, Pause, message_key};
 pub use grid::{FieldLabel, Grid, Points};
-pub use jump::{Extraction, JumpError, JumpInfo};
+pub use jump::{Extraction, JumpError, JumpInfo, PackedMessage};
 pub use locate::{GridPoints, NearestPoint};
 pub use maker::{FieldName, ForecastPlan, Layout, MessageMaker};
 pub use values::{DecodeError, decode_values};

@@ -140,7 +140,7 @@ impl JumpInfo {
         if let Some(stream) = &self.stream {
             return self.unpack_stream(stream, runs, data, list);
         }
-        let factors = self.scaling.factors();
+        let factors = self.scaling.factors::<f64>();
         for Run { values, to } in runs {
             let list = destination(list, *to, (values.end - values.start) as usize)?;
             match self.bytes_of(values) {
@@ -162,7 +162,7 @@ impl JumpInfo {
         data: impl Fn(Range<u64>) -> Result<&'d [u8], JumpError>,
         list: &mut [f64],
     ) -> Result<(), JumpError> {
-        let factors = self.scaling.factors();
+        let factors = self.scaling.factors::<f64>();
         let mut pieces = pieces(runs, u64::from(stream.ccsds.interval()));
         pieces.sort_unstable_by_key(|piece| piece.interval);
         let mut numbers = Vec::new();

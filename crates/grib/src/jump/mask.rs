@@ -1,6 +1,7 @@
 //! The bitmap: which points have values, and how many values precede a point.
 
 use super::JumpError;
+use super::scaling::Float;
 
 /// How many points share one count, 4 KiB of the bitmap. A reader of one point reads less than that.
 pub(super) const CHUNK: u64 = 32_768;
@@ -64,6 +65,23 @@ impl<'b> Bitmap<'b> {
     }
 }
 
+/// Gives points their values in turn, which stand at the end of `points`, and NaN to those that have none.
+pub(super) fn spread_from_end<T: Float>(bitmap: &[u8], present: usize, points: &mut [T]) {
+    // No value is overwritten before it is read: as many points without one as precede it are still to come or have come before.
+    let mut next = points.len().saturating_sub(present);
+    for point in 0..points.len() {
+        let value = if is_one(bitmap, point as u64) {
+            next += 1;
+            points.get(next - 1).copied().unwrap_or(T::NAN)
+        } else {
+            T::NAN
+        };
+        if let Some(point) = points.get_mut(point) {
+            *point = value;
+        }
+    }
+}
+
 #[inline]
 fn is_one(bytes: &[u8], bit: u64) -> bool {
     let byte = usize::try_from(bit / 8).ok().and_then(|byte| bytes.get(byte)).copied().unwrap_or(0);
@@ -107,6 +125,17 @@ mod tests {
         let (mask, total) = Mask::count(7, &bitmap, 2 * CHUNK + 4);
         assert_eq!(mask, Mask { offset: 7, before: vec![0, CHUNK / 2, CHUNK] });
         assert_eq!(total, CHUNK + 4);
+    }
+
+    #[test]
+    fn values_at_the_end_of_their_points_go_to_those_that_have_one() {
+        let mut points = [0.0_f64, 0.0, 0.0, 1.0, 2.0, 3.0];
+        spread_from_end(&[0b1001_0100], 3, &mut points);
+        assert!([1, 2, 4].iter().all(|point| points[*point].is_nan()));
+        assert_eq!([points[0], points[3], points[5]], [1.0, 2.0, 3.0]);
+        let mut whole = [1.0_f32, 2.0, 3.0];
+        spread_from_end(&[0xff], 3, &mut whole);
+        assert_eq!(whole, [1.0, 2.0, 3.0]);
     }
 
     #[test]

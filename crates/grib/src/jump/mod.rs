@@ -2,7 +2,7 @@
 //!
 //! [`JumpInfo`] is made of a message when it is archived, and kept beside its location. It says where in the message the
 //! bits of each point are. [`JumpInfo::extract`] then reads and decodes these alone; [`JumpInfo::decode`] decodes all, on
-//! several threads. Nothing here calls ecCodes.
+//! several threads. [`PackedMessage`] decodes all without an index, on one thread. Nothing here calls ecCodes.
 //!
 //! Simple packing and CCSDS can be decoded so, in GRIB 1 and GRIB 2. For any other packing, [`JumpInfo::of`] says
 //! [`JumpError::Unsupported`], and the message is decoded whole, by ecCodes.
@@ -17,6 +17,7 @@ mod error;
 mod extraction;
 mod info;
 mod mask;
+mod packed;
 mod scaling;
 mod sections;
 mod simple;
@@ -26,6 +27,7 @@ mod tests;
 pub use error::JumpError;
 pub use extraction::Extraction;
 pub use info::JumpInfo;
+pub use packed::PackedMessage;
 
 /// The section of a whole message that describes its grid.
 pub(crate) fn grid_section(message: &[u8]) -> Result<&[u8], JumpError> {

@@ -1,15 +1,15 @@
 //! Simple packing: integers of equal width, one behind the other.
 
 use super::JumpError;
-use super::scaling::Factors;
+use super::scaling::{Factors, Float};
 
 /// Unpacks as many values as `values` has, each of `width` bits (1 to 32), from bit `first` of `bytes` on.
-pub(super) fn unpack(
+pub(super) fn unpack<T: Float>(
     bytes: &[u8],
     first: u64,
     width: u8,
     factors: Factors,
-    values: &mut [f64],
+    values: &mut [T],
 ) -> Result<(), JumpError> {
     let end = first.saturating_add((values.len() as u64).saturating_mul(u64::from(width)));
     if !(1..=32).contains(&width) || end > bytes.len() as u64 * 8 {
@@ -21,16 +21,16 @@ pub(super) fn unpack(
     }
     let whole_bytes = usize::try_from(first / 8).ok().and_then(|byte| bytes.get(byte..)).unwrap_or_default();
     match (width, first % 8) {
-        (8, 0) => bytewise::<1>(whole_bytes, factors, values),
-        (16, 0) => bytewise::<2>(whole_bytes, factors, values),
-        (24, 0) => bytewise::<3>(whole_bytes, factors, values),
-        (32, 0) => bytewise::<4>(whole_bytes, factors, values),
+        (8, 0) => bytewise::<1, T>(whole_bytes, factors, values),
+        (16, 0) => bytewise::<2, T>(whole_bytes, factors, values),
+        (24, 0) => bytewise::<3, T>(whole_bytes, factors, values),
+        (32, 0) => bytewise::<4, T>(whole_bytes, factors, values),
         _ => bitwise(bytes, first, width, factors, values),
     }
     Ok(())
 }
 
-fn bytewise<const WIDTH: usize>(bytes: &[u8], factors: Factors, values: &mut [f64]) {
+fn bytewise<const WIDTH: usize, T: Float>(bytes: &[u8], factors: Factors, values: &mut [T]) {
     let (packed, _) = bytes.as_chunks::<WIDTH>();
     for (value, packed) in values.iter_mut().zip(packed) {
         *value = factors.value(packed.iter().fold(0, |number, byte| number << 8 | u32::from(*byte)));
@@ -38,7 +38,7 @@ fn bytewise<const WIDTH: usize>(bytes: &[u8], factors: Factors, values: &mut [f6
 }
 
 #[expect(clippy::big_endian_bytes, reason = "GRIB's order of bytes")]
-fn bitwise(bytes: &[u8], first: u64, width: u8, factors: Factors, values: &mut [f64]) {
+fn bitwise<T: Float>(bytes: &[u8], first: u64, width: u8, factors: Factors, values: &mut [T]) {
     let mut at = first;
     for value in values {
         let rest = usize::try_from(at / 8).ok().and_then(|byte| bytes.get(byte..)).unwrap_or_default();
@@ -65,7 +65,7 @@ mod tests {
     use crate::jump::scaling::Scaling;
 
     fn plain() -> Factors {
-        Scaling { reference: 0.0, binary: 0, decimal: 0 }.factors()
+        Scaling { reference: 0.0, binary: 0, decimal: 0 }.factors::<f64>()
     }
 
     proptest! {

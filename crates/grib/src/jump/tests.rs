@@ -72,6 +72,7 @@ fn checked(eccodes: &'static Eccodes, message: &[u8]) -> JumpInfo {
     for threads in [1, 3] {
         assert!(same(&info.decode(message, threads).unwrap(), &all), "{threads} threads");
     }
+    assert!(same(&decoded_in_one_pass(&info, message), &all));
     let points = info.points();
     let ranges = [
         0..1,
@@ -89,6 +90,26 @@ fn checked(eccodes: &'static Eccodes, message: &[u8]) -> JumpInfo {
         assert!(same(&found, &all[point as usize..][..1]), "point {point}");
     }
     info
+}
+
+/// All values, decoded without an index. Those of single precision are compared on the way.
+fn decoded_in_one_pass(info: &JumpInfo, message: &[u8]) -> Vec<f64> {
+    let packed = PackedMessage::of(message).unwrap();
+    assert_eq!((packed.points(), packed.grid_md5()), (info.points(), info.grid_md5()));
+    let points = packed.points() as usize;
+    let (mut values, mut single) = (vec![0.0; points], vec![0.0; points]);
+    packed.decode_into(&mut values).unwrap();
+    packed.decode_into_single(&mut single).unwrap();
+    let close = |one: f64, single: f32| (one - f64::from(single)).abs() <= one.abs() * 1e-6 + 1e-37;
+    assert!(
+        values
+            .iter()
+            .zip(&single)
+            .all(|(one, single)| close(*one, *single) || one.is_nan() && single.is_nan())
+    );
+    let wrong = packed.decode_into(&mut vec![0.0; points + 1]);
+    assert!(matches!(wrong, Err(JumpError::OutOfRange { .. })), "{wrong:?}");
+    values
 }
 
 /// The values of ranges of points, and how many bytes were read for them.
@@ -339,6 +360,9 @@ fn broken_messages_are_refused_or_decoded_without_a_panic() {
         for (place, byte) in changes {
             let place = place.index(message.len());
             message[place] = byte;
+        }
+        if let Ok(packed) = PackedMessage::of(&message) && packed.points() < 1 << 20 {
+            let _ = packed.decode_into(&mut vec![0.0; packed.points() as usize]);
         }
         if let Ok(info) = JumpInfo::of(&message) && info.points() < 1 << 20 {
             let _ = info.decode(&message, 2);

@@ -79,21 +79,56 @@ impl Ccsds {
         values: &mut Vec<u32>,
         wanted: usize,
     ) -> Result<(), JumpError> {
+        self.read_interval(&mut Bits::new(stream, start), values, wanted)
+    }
+
+    /// Decodes the first `count` values of a stream, and calls `each` with those of each interval in turn.
+    pub(super) fn decode_all(
+        &self,
+        stream: &[u8],
+        count: usize,
+        mut each: impl FnMut(&[u32]),
+    ) -> Result<(), JumpError> {
+        let mut bits = Bits::new(stream, 0);
+        let mut values = Vec::new();
+        let mut left = count;
+        while left > 0 {
+            let wanted = left.min(self.interval() as usize);
+            self.read_interval(&mut bits, &mut values, wanted)?;
+            self.skip_padding(&mut bits);
+            each(&values);
+            left -= wanted;
+        }
+        Ok(())
+    }
+
+    fn read_interval(
+        &self,
+        bits: &mut Bits<'_>,
+        values: &mut Vec<u32>,
+        wanted: usize,
+    ) -> Result<(), JumpError> {
         let block = usize::from(self.block);
         let length = wanted.min(self.interval() as usize).next_multiple_of(block);
         values.clear();
         values.resize(length, 0);
-        let mut bits = Bits::new(stream, start);
         let mut done = 0;
         while done < length {
             let rest = values.get_mut(done..).unwrap_or_default();
-            done += block * self.read_block(&mut bits, (done / block) as u32, rest)? as usize;
+            done += block * self.read_block(bits, (done / block) as u32, rest)? as usize;
         }
         values.truncate(wanted);
         if self.is_predicted() {
             predictor::undo(values, self.bits);
         }
         Ok(())
+    }
+
+    /// Steps to where the next interval begins.
+    fn skip_padding(&self, bits: &mut Bits<'_>) {
+        if self.flags & PADDED != 0 {
+            bits.skip(bits.at().next_multiple_of(8) - bits.at());
+        }
     }
 
     fn is_predicted(&self) -> bool {

@@ -26,9 +26,7 @@ impl Ccsds {
             done += self.skip_block(bits, done)?;
         }
         bits.check_whole()?;
-        if self.flags & super::PADDED != 0 {
-            bits.skip(bits.at().next_multiple_of(8) - bits.at());
-        }
+        self.skip_padding(bits);
         Ok(())
     }
 
