@@ -3,7 +3,14 @@
 //! Engines verify the checksums of objects when they are read, so this layer does not. A part of an adopted file has
 //! only the checksum of its location, which is always verified.
 
-use std::{fs::File, io::ErrorKind, os::unix::fs::FileExt, path::Path, sync::Arc};
+use std::{
+    fs::File,
+    io::ErrorKind,
+    ops::{Bound, Range, RangeBounds},
+    os::unix::fs::FileExt,
+    path::Path,
+    sync::Arc,
+};
 
 use isotach_engine_kit::{aligned::AlignedBuffer, checksum::crc32c};
 use isotach_mars::Key;
@@ -32,9 +39,59 @@ impl FieldStore {
     /// [`Error::Corrupt`] when bytes are missing or fail their checksum; what the engine reports.
     pub fn read(&self, location: &Location) -> Result<FieldBytes> {
         self.inner.check_readable(location)?;
-        let field = Inspected { key: Key::new(), location: location.clone() };
-        self.inner.read_field(&field).map(Into::into)
+        self.inner.read_field(&without_key(location)).map(Into::into)
     }
+
+    /// As [`FieldStore::read`], into the front of the caller's buffer; returns the field's length. A buffer that begins at a
+    /// multiple of 64 bytes is filled fastest.
+    ///
+    /// # Errors
+    /// As [`FieldStore::read`]; [`Error::Invalid`] when the buffer is too small.
+    pub fn read_into(&self, location: &Location, buffer: &mut [u8]) -> Result<usize> {
+        self.inner.check_readable(location)?;
+        self.inner.read_into(&without_key(location), buffer)
+    }
+
+    /// A part of the bytes at a location, counted from the field's first byte. An engine reads and verifies only what holds it. Of
+    /// an adopted file, and of a field that an overlay shows under another key, the whole field is read.
+    ///
+    /// # Errors
+    /// As [`FieldStore::read`]; [`Error::Invalid`] for a part that does not lie within the field.
+    pub fn read_part(&self, location: &Location, part: impl RangeBounds<u64>) -> Result<FieldBytes> {
+        if matches!(location.place, Place::File(_)) || location.relabel.is_some() {
+            let mut bytes = self.read(location)?.into_vec();
+            let part = within(&part, bytes.len() as u64)?;
+            bytes.truncate(part.end as usize);
+            bytes.drain(..part.start as usize);
+            return Ok(AlignedBuffer::from(bytes).into());
+        }
+        let part = within(&part, location.length)?;
+        let (offset, length) = (location.offset + part.start, part.end - part.start);
+        self.read(&Location { offset, length, ..location.clone() })
+    }
+}
+
+/// A field that is named by its location only.
+fn without_key(location: &Location) -> Inspected {
+    Inspected { key: Key::new(), location: location.clone() }
+}
+
+/// A part of a field of this length.
+fn within(part: &impl RangeBounds<u64>, length: u64) -> Result<Range<u64>> {
+    let start = match part.start_bound() {
+        Bound::Included(first) => *first,
+        Bound::Excluded(before) => before.saturating_add(1),
+        Bound::Unbounded => 0,
+    };
+    let end = match part.end_bound() {
+        Bound::Included(last) => last.saturating_add(1),
+        Bound::Excluded(behind) => *behind,
+        Bound::Unbounded => length.max(start),
+    };
+    if start <= end && end <= length {
+        return Ok(start..end);
+    }
+    Err(Error::invalid(format!("bytes {start} to {end} of a field"), format!("a part of its {length} bytes")))
 }
 
 impl Inner {

@@ -72,6 +72,7 @@ fn an_overlay_shows_the_fields_below_it_under_its_own_key() {
             assert_eq!(buffer[..length], relabelled("six"));
             let location = store.locate(&shown("6")).unwrap().unwrap().location;
             assert_eq!(store.read(&location).unwrap(), relabelled("six"));
+            assert_eq!(store.read_part(&location, 1..).unwrap(), relabelled("six")[1..]);
             assert_eq!(store.retrieve_one(&field("6", "t")).unwrap().unwrap(), b"six");
             let axes = store.axes(&request("class=rd")).unwrap();
             assert!(axes.unusable.is_empty());

@@ -150,6 +150,32 @@ fn a_printed_location_is_enough_to_read_the_bytes() {
 }
 
 #[test]
+fn a_part_of_a_field_and_the_callers_buffer_are_read_by_location() {
+    for (layout, store) in everywhere(Layout::store) {
+        let long: Vec<u8> = (0..150_000_u32).map(|number| (number % 251) as u8).collect();
+        archive(&store, &[(field("0", "130"), &long)]);
+        let path = layout.folder.path().join("adopted");
+        std::fs::write(&path, [b"pad", &long[..]].concat()).unwrap();
+        store.adopt(&field("6", "130"), &path, 3, long.len() as u64, None).unwrap();
+        store.flush().unwrap();
+        for step in ["0", "6"] {
+            let location = store.locate(&field(step, "130")).unwrap().unwrap().location;
+            for part in [0..0, 0..7, 65_530..65_545, 149_990..150_000, 0..150_000] {
+                let expected = &long[part.start as usize..part.end as usize];
+                assert_eq!(store.read_part(&location, part.clone()).unwrap(), expected, "{step} {part:?}");
+            }
+            assert_eq!(store.read_part(&location, 149_990..).unwrap(), long[149_990..]);
+            let error = store.read_part(&location, 149_999..150_001).unwrap_err().to_string();
+            assert!(error.contains("bytes 149999 to 150001") && error.contains("150000 bytes"), "{error}");
+            let mut buffer = vec![0; 150_001];
+            assert_eq!(store.read_into(&location, &mut buffer).unwrap(), 150_000);
+            assert_eq!(buffer[..150_000], long);
+            assert_eq!(store.read_into(&location, &mut buffer[1..7]).unwrap_err().code(), "invalid-input");
+        }
+    }
+}
+
+#[test]
 fn values_of_any_length_and_any_characters_are_stored_and_found() {
     for (layout, store) in everywhere(Layout::store) {
         let long = "x".repeat(300);
