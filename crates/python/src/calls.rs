@@ -1,6 +1,6 @@
 //! What Python calls of an open store.
 
-use std::path::PathBuf;
+use std::{ops, path::PathBuf};
 
 use isotach_fields::{FieldStore, ListOptions};
 use isotach_grib::Eccodes;
@@ -172,9 +172,16 @@ impl Handle {
         Ok(found.map(|found| Location(found.location)))
     }
 
-    fn read(&self, py: Python<'_>, location: &Location) -> Outcome<Field> {
+    /// The bytes at a location from an offset on, as many as `length`, or all.
+    #[pyo3(signature = (location, offset = 0, length = None))]
+    fn read(&self, py: Python<'_>, location: &Location, offset: u64, length: Option<u64>) -> Outcome<Field> {
         let location = location.0.clone();
-        let bytes = self.with(py, |store| store.read(&location))?;
+        let end = length
+            .map_or(ops::Bound::Unbounded, |length| ops::Bound::Excluded(offset.saturating_add(length)));
+        let bytes = self.with(py, |store| match (offset, length) {
+            (0, None) => store.read(&location),
+            _ => store.read_part(&location, (ops::Bound::Included(offset), end)),
+        })?;
         Ok(isotach_fields::Field { key: Key::new(), location, bytes }.into())
     }
 

@@ -108,6 +108,20 @@ def test_a_buffer_that_cannot_take_a_field_is_refused(filled: isotach.Store) -> 
         filled.retrieve_into(KEY, 5)
 
 
+def test_a_part_of_a_field_is_read_by_its_location(filled: isotach.Store) -> None:
+    location = filled.locate(KEY)
+    assert location is not None
+    assert bytes(filled.read(location, offset=6)) == b"6 130"
+    part = filled.read(location, offset=6, length=1)
+    assert (bytes(part), part.location, part.key) == (b"6", location, {})
+    assert bytes(filled.read(location, length=5)) == b"field" and len(filled.read(location, length=0)) == 0
+    for offset, length in ((12, None), (6, 6), (2**63, 2**63)):
+        with pytest.raises(isotach.InvalidInputError, match="expected a part of its 11 bytes"):
+            filled.read(location, offset=offset, length=length)
+    with pytest.raises(ValueError, match="offset=-1, length=None: expected no negative number"):
+        filled.read(location, offset=-1)
+
+
 def test_the_error_of_a_buffer_that_lends_nothing_is_its_own(filled: isotach.Store) -> None:
     released = memoryview(bytearray(20))
     released.release()

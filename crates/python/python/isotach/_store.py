@@ -134,8 +134,7 @@ class Store:
         """
         if key is None and (offset or length is not None):
             raise ValueError("offset or length without a key: expected a key for the part of the file")
-        if offset < 0 or (length is not None and length < 0):
-            raise ValueError(f"offset={offset}, length={length}: expected no negative number")
+        _refuse_negative(offset, length)
         keys = _isotach.adopt(self._native, existing(path), key, offset, length)
         return checked_keys(keys, stacklevel=3)
 
@@ -234,9 +233,24 @@ class Store:
         """The location of one field, or None if it does not exist."""
         return self._native.locate(key_of(key, keywords))
 
-    def read(self, location: Location) -> Field:
-        """The bytes at a location, as a field without a key."""
-        return self._native.read(location)
+    def read(self, location: Location, *, offset: int = 0, length: int | None = None) -> Field:
+        """The bytes at a location, or a part of them, as a field without a key.
+
+        Parameters
+        ----------
+        offset, length
+            The part in bytes, counted from the first byte of the field; to its end if ``length`` is not given. Only the part is read
+            and verified, but for an adopted file. The location of the result is that of the whole field.
+
+        Raises
+        ------
+        InvalidInputError
+            The part does not lie within the field.
+        CorruptError
+            The bytes are damaged.
+        """
+        _refuse_negative(offset, length)
+        return self._native.read(location, offset, length)
 
     def list(self, request: RequestLike = None, /, *, duplicates: bool = False, **keywords: Any) -> Listing:
         """The fields that match a request, without their bytes. A key left out matches every value.
@@ -438,6 +452,11 @@ class Store:
 
 def _reopened(*arguments: Any) -> Store:
     return Store(_isotach.Handle(*arguments))
+
+
+def _refuse_negative(offset: int, length: int | None) -> None:
+    if offset < 0 or (length is not None and length < 0):
+        raise ValueError(f"offset={offset}, length={length}: expected no negative number")
 
 
 def _names(actions: str | Iterable[str]) -> list[str]:
