@@ -13,6 +13,7 @@ mod admin;
 mod archive;
 mod buffer;
 mod calls;
+mod columns;
 mod convert;
 mod error;
 mod field;
@@ -39,6 +40,7 @@ mod _isotach {
     use crate::{
         admin::{adopt, control, purge, remove_snapshot, snapshot, snapshots, stats, status, wipe},
         calls::{set_environment, version},
+        columns::{Columns, columns},
         error::codes,
         field::Field,
         fork::{after_fork, before_fork},

@@ -218,7 +218,7 @@ def test_text_is_a_coordinate_too(fields: isotach.Store) -> None:
 
 
 def test_a_damaged_field_is_an_error_and_others_still_load(levels: FieldsStore, tmp_path: Path) -> None:
-    location = levels._view.chunks["t/c/1/0/0/0"].location
+    location = levels._view.fields.location(levels._view.chunks["t/c/1/0/0/0"])
     whole = bytes(levels._store.read(location))
     for path in (path for path in tmp_path.rglob("*") if path.is_file()):
         data = path.read_bytes()

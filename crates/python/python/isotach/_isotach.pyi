@@ -1,6 +1,6 @@
 import builtins
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, Self, final
 
@@ -17,6 +17,7 @@ from isotach._reports import (
 )
 
 __all__ = [
+    "Columns",
     "Field",
     "Handle",
     "Inspected",
@@ -32,6 +33,7 @@ __all__ = [
     "after_fork",
     "before_fork",
     "codes",
+    "columns",
     "control",
     "purge",
     "remove_snapshot",
@@ -126,6 +128,26 @@ class Field:
     def __reduce__(self) -> tuple[Any, ...]: ...
     @classmethod
     def _restored(cls, pairs: KeyLike, location: Location, bytes: Any) -> Self: ...
+
+@final
+class Columns:
+    """The fields that match a request, key by key. They are numbered in the order of the listing."""
+
+    def __len__(self) -> int: ...
+    @property
+    def names(self) -> list[str]:
+        """The keys that fields have, in the order of the schema."""
+    def values(self, name: str) -> list[str]:
+        """The values that fields have for a key, each once."""
+    def codes(self, name: str) -> bytes:
+        """For each field the place of its value among these, as a little-endian int32; -1 for a field without the key."""
+    def key(self, field: int) -> Key:
+        """The whole key of a field."""
+    def location(self, field: int) -> Location:
+        """Where its bytes are."""
+    def __reduce__(self) -> tuple[Any, ...]: ...
+    @classmethod
+    def _restored(cls, fields: Sequence[tuple[KeyLike, Location]]) -> Self: ...
 
 @final
 class Inspected:
@@ -259,6 +281,9 @@ def stats(handle: Handle, request: RequestLike) -> list[DatasetStats]: ...
 def wipe(handle: Handle, request: RequestLike, doit: bool) -> WipeReport: ...
 def purge(handle: Handle, request: RequestLike, doit: bool) -> list[PurgedDataset]: ...
 def control(handle: Handle, request: RequestLike, lock: bool, actions: list[str]) -> list[Key]: ...
+def columns(handle: Handle, request: RequestLike) -> Columns:
+    """Lists the fields that match a request."""
+
 def snapshots(handle: Handle) -> list[Snapshot]: ...
 def snapshot(handle: Handle, request: RequestLike, name: str) -> Snapshot: ...
 def remove_snapshot(handle: Handle, name: str) -> None: ...

@@ -8,26 +8,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isotach._exceptions import InvalidInputError, MissingFieldsError
-from isotach._isotach import Location, Request
-from isotach._reports import Key, Missing
+from isotach._isotach import Columns, Request, columns
+from isotach._reports import Missing
 from isotach._store import Store
 from isotach.zarr import _metadata
 from isotach.zarr._axes import coordinate, requested_values, sorted_values
 from isotach.zarr._decode import Grid, described, naming, values_of
 
+Codes = NDArray[np.integer[Any]]
+"""Numbers of fields, or of their values."""
+
 _PARAM = "param"
 _KINDS = ("levtype",)
 """Keys of which a parameter mostly has one value, whatever the request names."""
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """A field that is a chunk."""
-
-    key: Key
-    location: Location
 
 
 @dataclass
@@ -36,10 +32,11 @@ class View:
 
     grid: Grid
     dtype: np.dtype[Any]
+    fields: Columns
     documents: dict[str, bytes] = field(default_factory=dict)
     """The metadata and the coordinates, by the key of Zarr."""
-    chunks: dict[str, Chunk] = field(default_factory=dict)
-    """The fields, by the key of Zarr."""
+    chunks: dict[str, int] = field(default_factory=dict)
+    """The number of the field that a chunk is, by the key of Zarr."""
 
     def chunk_keys(self) -> Iterable[str]:
         """The keys of the fields that there are."""
@@ -51,30 +48,30 @@ class View:
 
     def read_chunk(self, store: Store, key: str) -> memoryview | None:
         """A decoded field. None if there is no such field."""
-        chunk = self.chunks.get(key)
-        if chunk is None:
+        number = self.chunks.get(key)
+        if number is None:
             return None
-        with naming(chunk.key):
-            values = values_of(store.read(chunk.location), self.grid, self.dtype)
+        location = self.fields.location(number)
+        with naming(self.fields.key(number)):
+            values = values_of(store.read(location), self.grid, self.dtype)
         return np.ascontiguousarray(values, self.dtype).view("u1").data
 
 
 def view_of(store: Store, request: Request, dtype: np.dtype[Any]) -> View:
     """The view of a request. One message of each parameter is read."""
-    found = [Chunk(listed.key, listed.location) for listed in store.list(request)]
-    if not found:
+    fields = columns(store._native, request)
+    if not len(fields):
         _refuse_nothing(store, request)
-    axes = _axes(store, request, [chunk.key for chunk in found])
-    by_param: dict[str, list[Chunk]] = {}
-    for chunk in found:
-        by_param.setdefault(chunk.key.get(_PARAM, ""), []).append(chunk)
+    codes = {name: np.frombuffer(fields.codes(name), "<i4") for name in fields.names}
+    axes = _axes(store, request, fields, codes)
+    by_param = _by_param(fields, codes)
     params = axes.pop(_PARAM, [*by_param])
     _refuse_absent([param for param in params if param not in by_param])
     view: View | None = None
     nodes: dict[str, Any] = {}
     for param in params:
-        grid, parameter = described(store.read(by_param[param][0].location))
-        view = view or View(grid, dtype)
+        grid, parameter = described(store.read(fields.location(int(by_param[param][0]))))
+        view = view or View(grid, dtype, fields)
         differs = grid.difference(view.grid)
         if differs is not None:
             raise InvalidInputError(
@@ -82,9 +79,9 @@ def view_of(store: Store, request: Request, dtype: np.dtype[Any]) -> View:
             )
         is_named = parameter.short_name not in ("unknown", "~", *nodes)
         name = parameter.short_name if is_named else f"param_{param}"
-        dimensions = _dimensions(by_param[param], axes)
+        of_param = {key: known[by_param[param]] for key, known in codes.items()}
         attributes = {"long_name": parameter.name, "units": parameter.units}
-        nodes[name] = _array(view, name, by_param[param], dimensions, attributes)
+        nodes[name] = _array(view, name, by_param[param], of_param, axes, attributes)
     assert view is not None, "each field has a parameter"
     _add_coordinates(view, nodes, axes)
     view.documents["zarr.json"] = json.dumps(_metadata.group(nodes)).encode()
@@ -109,34 +106,45 @@ def _refuse_absent(params: Sequence[str]) -> None:
     raise error
 
 
-def _axes(store: Store, request: Request, keys: Sequence[Key]) -> dict[str, list[str]]:
+def _by_param(fields: Columns, codes: Mapping[str, Codes]) -> dict[str, Codes]:
+    """The numbers of the fields of each parameter. A field without one has the empty text."""
+    if _PARAM not in codes:
+        return {"": np.arange(len(fields))}
+    values = fields.values(_PARAM)
+    found, firsts = np.unique(codes[_PARAM], return_index=True)
+    in_order = found[np.argsort(firsts)]
+    return {values[code] if code >= 0 else "": np.flatnonzero(codes[_PARAM] == code) for code in in_order}
+
+
+def _axes(
+    store: Store, request: Request, fields: Columns, codes: Mapping[str, Codes]
+) -> dict[str, list[str]]:
     """The values of each key that has several: those of the request first, in its order."""
-    names = [name for name in request.to_dict() if any(name in key for key in keys)]
-    names += dict.fromkeys(name for key in keys for name in key if name not in names)
+    names = [name for name in request.to_dict() if name in codes]
+    names += [name for name in codes if name not in names]
     axes: dict[str, list[str]] = {}
     for name in names:
-        base = next(key for key in keys if name in key)
         if name in request and len(request[name]) > 1:
+            base = fields.key(int(np.argmax(codes[name] >= 0)))
             values = requested_values(store, request, name, base)
         else:
-            values = sorted_values({key[name] for key in keys if name in key})
+            values = sorted_values(fields.values(name))
         if len(values) > 1:
             axes[name] = values
     return axes
 
 
-def _dimensions(chunks: Sequence[Chunk], axes: Mapping[str, list[str]]) -> dict[str, list[str]]:
+def _dimensions(codes: Mapping[str, Codes], axes: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """The axes of a parameter."""
-    names = {frozenset(chunk.key) for chunk in chunks}
-    if len(names) > 1:
-        differing = sorted(frozenset.union(*names) - frozenset.intersection(*names))
+    differing = sorted(name for name, known in codes.items() if (known >= 0).any() and (known < 0).any())
+    if differing:
         raise InvalidInputError(
             f"fields of one parameter with and without {', '.join(differing)}: expected a request for one kind"
         )
     dimensions = {}
     for name, values in axes.items():
-        if name in chunks[0].key:
-            is_kind = name in _KINDS and len({chunk.key[name] for chunk in chunks}) == 1
+        if name in codes and codes[name][0] >= 0:
+            is_kind = name in _KINDS and (codes[name] == codes[name][0]).all()
             if not is_kind:
                 dimensions[name] = values
     return dimensions
@@ -145,25 +153,34 @@ def _dimensions(chunks: Sequence[Chunk], axes: Mapping[str, list[str]]) -> dict[
 def _array(
     view: View,
     name: str,
-    chunks: Sequence[Chunk],
-    dimensions: Mapping[str, list[str]],
+    numbers: Codes,
+    codes: Mapping[str, Codes],
+    axes: Mapping[str, list[str]],
     attributes: dict[str, Any],
 ) -> dict[str, Any]:
-    """Adds an array, and returns its metadata."""
-    positions = {axis: {value: at for at, value in enumerate(values)} for axis, values in dimensions.items()}
+    """Adds the array of these fields, and returns its metadata."""
+    dimensions = _dimensions(codes, axes)
     ends = ["0"] * len(view.grid.shape)
-    for chunk in chunks:
-        at = [str(places[chunk.key[axis]]) for axis, places in positions.items()]
-        view.chunks["/".join([name, "c", *at, *ends])] = chunk
-    alone = {f"mars_{key}": value for key, value in chunks[0].key.items() if key not in dimensions}
+    places = (_places(view.fields.values(axis), values, codes[axis]) for axis, values in dimensions.items())
+    for number, *at in zip(numbers.tolist(), *places, strict=True):
+        view.chunks["/".join([name, "c", *at, *ends])] = number
+    first = view.fields.key(int(numbers[0]))
+    alone = {f"mars_{key}": value for key, value in first.items() if key not in dimensions}
     shape = [*(len(values) for values in dimensions.values()), *view.grid.shape]
     chunk_shape = [*(1 for _ in dimensions), *view.grid.shape]
     names = [*dimensions, *view.grid.dimensions]
-    places = " ".join(place for place, _ in view.grid.coordinates if place not in view.grid.dimensions)
-    more = {"coordinates": places} if places else {}
+    points = " ".join(place for place, _ in view.grid.coordinates if place not in view.grid.dimensions)
+    more = {"coordinates": points} if points else {}
     node = _metadata.array(shape, chunk_shape, view.dtype.name, names, {**attributes, **alone, **more})
     view.documents[f"{name}/zarr.json"] = json.dumps(node).encode()
     return node
+
+
+def _places(found: Sequence[str], values: Sequence[str], codes: Codes) -> list[str]:
+    """For each field the place of its value along an axis with these values, as text."""
+    at = {value: str(place) for place, value in enumerate(values)}
+    texts = [at[value] for value in found]
+    return [texts[code] for code in codes.tolist()]
 
 
 def _add_coordinates(view: View, nodes: dict[str, Any], axes: Mapping[str, list[str]]) -> None:
