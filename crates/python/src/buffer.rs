@@ -6,7 +6,7 @@ use std::{ffi::c_int, slice};
 
 use isotach_object::SharedBytes;
 use pyo3::{
-    buffer::PyUntypedBuffer,
+    buffer::{Element, ElementType, PyUntypedBuffer},
     exceptions::{PyBufferError, PyTypeError},
     ffi,
     prelude::*,
@@ -110,6 +110,24 @@ impl Output {
         // and may not move or shrink them meanwhile. That nobody else uses them during a call is the caller's part, as with
         // `readinto` of a file.
         unsafe { slice::from_raw_parts_mut(start, length) }
+    }
+
+    /// The memory as floating-point numbers, for the one call that writes to them. `None` if it does not hold numbers of this type.
+    pub(crate) fn as_floats_mut<T: Element>(&mut self) -> Option<&mut [T]> {
+        let format = self.0.format();
+        // `Element::is_compatible_format` of PyO3 takes the machine's order of bytes for the other one.
+        let other_order: &[u8] = if cfg!(target_endian = "little") { b">!" } else { b"<" };
+        let is_other_order = format.to_bytes().first().is_some_and(|first| other_order.contains(first));
+        if is_other_order
+            || ElementType::from_format(format) != (ElementType::Float { bytes: size_of::<T>() })
+        {
+            return None;
+        }
+        // SAFETY: any bits are an element, as the trait demands. Memory that is not aligned would be in the first or the last part.
+        match unsafe { self.as_slice_mut().align_to_mut() } {
+            ([], numbers, []) => Some(numbers),
+            _ => None,
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod buffer;
 mod calls;
 mod columns;
 mod convert;
+mod decode;
 mod error;
 mod field;
 mod fork;
@@ -41,6 +42,7 @@ mod _isotach {
         admin::{adopt, control, purge, remove_snapshot, snapshot, snapshots, stats, status, wipe},
         calls::{set_environment, version},
         columns::{Columns, columns},
+        decode::decode_into,
         error::codes,
         field::Field,
         fork::{after_fork, before_fork},

@@ -35,6 +35,7 @@ __all__ = [
     "codes",
     "columns",
     "control",
+    "decode_into",
     "purge",
     "remove_snapshot",
     "set_environment",
@@ -283,6 +284,15 @@ def purge(handle: Handle, request: RequestLike, doit: bool) -> list[PurgedDatase
 def control(handle: Handle, request: RequestLike, lock: bool, actions: list[str]) -> list[Key]: ...
 def columns(handle: Handle, request: RequestLike) -> Columns:
     """Lists the fields that match a request."""
+
+def decode_into(
+    handle: Handle, fields: Sequence[Location | KeyLike | None], grid: str, target: Any
+) -> list[int]:
+    """Decodes fields to the rows of an array of float64 or float32, several at a time, and returns the rows that are left.
+
+    Left are rows whose field does not exist, cannot be read, or is no message in simple packing or CCSDS on the grid of this digest.
+    Reading such a field alone says more. A row whose field is None is not written. Missing points are NaN.
+    """
 
 def snapshots(handle: Handle) -> list[Snapshot]: ...
 def snapshot(handle: Handle, request: RequestLike, name: str) -> Snapshot: ...

@@ -17,11 +17,12 @@ from xarray.backends import BackendArray
 from xarray.core import indexing
 
 from isotach._exceptions import CorruptError, MessageError
+from isotach._isotach import decode_into
 from isotach._reports import Key
 from isotach._xarray.cube import Group
 from isotach._xarray.decode import decode
 from isotach._xarray.grid import Grid, points_of
-from isotach._xarray.message import Number, Values, opened
+from isotach._xarray.message import Doubles, Number, Values, opened
 from isotach._xarray.naming import named
 from isotach._xarray.source import Source
 
@@ -69,26 +70,41 @@ class FieldArray(_Lazy):
         dims = len(self.group.extents)
         inner = key[dims:]
         outer = [np.arange(size)[index] for size, index in zip(self.shape[:dims], key[:dims], strict=True)]
-        places = list(product(*(np.atleast_1d(one).tolist() for one in outer)))
-        out = np.empty((len(places), *_shape_of(self.grid.shape, inner)), self.dtype)
-
-        def fill(number: int) -> None:
-            field = self.group.key_at(places[number])
-            out[number] = np.nan if field is None else _taken(self._field(field), inner)
-
-        _each(fill, len(places))
+        places = product(*(np.atleast_1d(one).tolist() for one in outer))
+        keys = [self.group.key_at(place) for place in places]
+        if self.dtype == np.float64 and not self.grid.is_by_column and _is_whole(self.grid.shape, inner):
+            out = self._fields(keys).reshape(len(keys), *self.grid.shape)
+        else:
+            out = np.empty((len(keys), *_shape_of(self.grid.shape, inner)), self.dtype)
+            _each(lambda row: self._fill(out, row, keys[row], inner), range(len(keys)))
         return out.reshape(tuple(size for one in outer for size in one.shape) + out.shape[1:])
 
+    def _fill(self, out: Values, row: int, key: Key | None, inner: Sequence[Index]) -> None:
+        """Sets a row to some points of a field."""
+        out[row] = np.nan if key is None else _taken(self.grid.arranged(self._fields([key])[0]), inner)
+
+    def _fields(self, keys: Sequence[Key | None]) -> Doubles:
+        """The values of fields in the order of their messages, a field in each row. NaN where there is no field."""
+        rows = np.empty((len(keys), math.prod(self.grid.shape)))
+        rows[[row for row, key in enumerate(keys) if key is None]] = np.nan
+        left = decode_into(self.source.store._native, keys, self.grid.hash, rows) if rows.size else ()
+
+        def read(row: int) -> None:
+            rows[row] = self._field(keys[row] or {})
+
+        _each(read, left)
+        return rows
+
     def _field(self, key: Key) -> Values:
-        """The values of one field over the grid."""
+        """The values of one field in the order of its message."""
         location = None
         try:
             field = self.source.read(key)
             location = field.location
-            values = decode(field, self.grid, self.dtype, lambda: self.source.read(self.head))
+            values = decode(field, self.grid, lambda: self.source.read(self.head))
             if values.size != math.prod(self.grid.shape):
                 raise MessageError(f"{values.size} values: expected {math.prod(self.grid.shape)}")
-            return self.grid.arranged(values)
+            return values
         except (CorruptError, MessageError) as error:
             raise named(error, key, location) from error
 
@@ -123,19 +139,27 @@ def _taken(array: np.ndarray[Any, Any], key: Sequence[Index]) -> np.ndarray[Any,
     return array
 
 
+def _is_whole(shape: tuple[int, ...], key: Sequence[Index]) -> bool:
+    """Whether a key takes all points, in their order."""
+    return all(
+        isinstance(index, slice) and index.indices(size) == (0, size, 1)
+        for size, index in zip(shape, key, strict=True)
+    )
+
+
 def _shape_of(shape: tuple[int, ...], key: Sequence[Index]) -> tuple[int, ...]:
     return tuple(_taken(np.broadcast_to(np.int8(0), shape), key).shape)
 
 
-def _each(fill: Callable[[int], None], count: int) -> None:
-    """Calls a function for each number, from several threads if there are several. Raises the first error."""
-    threads = min(count, processors())
+def _each(act: Callable[[int], None], rows: Sequence[int]) -> None:
+    """Calls a function for each row, from several threads if there are several. Raises the first error."""
+    threads = min(len(rows), processors())
     if threads <= 1:
-        for number in range(count):
-            fill(number)
+        for row in rows:
+            act(row)
         return
     with ThreadPoolExecutor(threads, "isotach-decode") as pool:
-        tasks = [pool.submit(fill, number) for number in range(count)]
+        tasks = [pool.submit(act, row) for row in rows]
         try:
             for task in tasks:
                 task.result()

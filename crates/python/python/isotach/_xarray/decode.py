@@ -1,19 +1,17 @@
-"""Decoding: from the bytes of a field to its values. A decoder of another kind would take the place of this one function."""
+"""Decoding by ecCodes: messages that the native decoder leaves, because they are in another packing or their grid differs in a flag."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from isotach._exceptions import MessageError
 from isotach._xarray.alike import differing
 from isotach._xarray.grid import Grid
-from isotach._xarray.message import Number, Values, opened
+from isotach._xarray.message import Doubles, opened
 
 
-def decode(data: Any, grid: Grid, dtype: np.dtype[Number], reference: Callable[[], Any]) -> Values:
+def decode(data: Any, grid: Grid, reference: Callable[[], Any]) -> Doubles:
     """The values of a field in the order of its message, with NaN where its bitmap leaves points out.
 
     Parameters
@@ -34,4 +32,4 @@ def decode(data: Any, grid: Grid, dtype: np.dtype[Number], reference: Callable[[
         differs = differing(message, grid, reference)
         if differs is not None:
             raise MessageError(f"the field is on another grid: {differs}")
-        return message.values(dtype)
+        return message.values()

@@ -83,7 +83,7 @@ class Message:
         finally:
             eccodes.codes_keys_iterator_delete(keys)
 
-    def values(self, dtype: np.dtype[Number]) -> Values:
+    def values(self) -> Doubles:
         """The values in the order of the message. Points that the bitmap leaves out are NaN."""
         has_bitmap = bool(self.get("bitmapPresent"))
         with _translated():
@@ -92,7 +92,7 @@ class Message:
             values: Doubles = eccodes.codes_get_double_array(self._handle, "values")
         if has_bitmap:
             values[values == MISSING] = np.nan
-        return values.astype(dtype, copy=False)
+        return values
 
     def set(self, pairs: Iterable[tuple[str, Any]]) -> None:
         """Sets keys, in this order."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotach._exceptions import InvalidInputError, MissingFieldsError
-from isotach._isotach import Request
+from isotach._isotach import Request, decode_into
 from isotach._reports import Key, Missing
 from isotach._store import Store
 from isotach.z3fdb._axes import AxisDefinition
@@ -125,24 +125,22 @@ class Cube:
     def read(self, store: Store, at: Sequence[int]) -> memoryview:
         """Decodes the fields of a chunk, several at the same time."""
         fill = np.nan if self.fill is None else self.fill
-        values = np.full([*self.chunk_shape, self.grid.points], fill, _DTYPE)
-        limits = zip(at, self.chunk_shape, self.shape, strict=False)
-        ranges = [range(one * size, min((one + 1) * size, limit)) for one, size, limit in limits]
-        places = [*product(*ranges)]
-        targets = [
-            values[tuple(place - range_.start for place, range_ in zip(places_, ranges, strict=True))]
-            for places_ in places
-        ]
-        keys = [self._key(place) for place in places]
+        keys = [self._key_within(at, place) for place in np.ndindex(*self.chunk_shape)]
+        rows = np.full([len(keys), self.grid.points], fill, _DTYPE)
+        left = decode_into(store._native, keys, self.grid.digest, rows)
+        if self.fill is not None:
+            rows[np.isnan(rows)] = self.fill
 
-        def read_one(key: Key, target: NDArray[Any]) -> bool:
-            return self._read_field(store, key, target)
+        def read_one(row: int) -> bool:
+            return self._read_field(store, keys[row] or {}, rows[row])
 
-        run = map if len(keys) == 1 else _threads().map
-        found = [*run(read_one, keys, targets)]
+        run = map if len(left) <= 1 else _threads().map
+        found = [*run(read_one, left)]
         if self.fill is None and not all(found):
-            raise _missing([key for key, is_there in zip(keys, found, strict=True) if not is_there])
-        return values.reshape(-1).view("u1").data
+            raise _missing(
+                [keys[row] or {} for row, is_there in zip(left, found, strict=True) if not is_there]
+            )
+        return rows.reshape(-1).view("u1").data
 
     def _read_field(self, store: Store, key: Key, target: NDArray[Any]) -> bool:
         with naming(key):
@@ -154,6 +152,12 @@ class Cube:
             values[np.isnan(values)] = self.fill
         target[:] = values
         return True
+
+    def _key_within(self, at: Sequence[int], place: Sequence[int]) -> Key | None:
+        """The key of the field at a place of a chunk. None behind the end of the array."""
+        places = [one * size + offset for one, size, offset in zip(at, self.chunk_shape, place, strict=False)]
+        is_inside = all(one < limit for one, limit in zip(places, self.shape, strict=True))
+        return self._key(places) if is_inside else None
 
     def _key(self, place: Sequence[int]) -> Key:
         """The key of the field at a place."""

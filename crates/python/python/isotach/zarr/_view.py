@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotach._exceptions import InvalidInputError, MissingFieldsError
-from isotach._isotach import Columns, Request, columns
+from isotach._isotach import Columns, Request, columns, decode_into
 from isotach._reports import Missing
 from isotach._store import Store
 from isotach.zarr import _metadata
@@ -52,9 +52,11 @@ class View:
         if number is None:
             return None
         location = self.fields.location(number)
+        values = np.empty(self.grid.points, self.dtype)
         with naming(self.fields.key(number)):
-            values = values_of(store.read(location), self.grid, self.dtype)
-        return np.ascontiguousarray(values, self.dtype).view("u1").data
+            if decode_into(store._native, [location], self.grid.digest, values):
+                values[:] = values_of(store.read(location), self.grid, self.dtype)
+        return values.view("u1").data
 
 
 def view_of(store: Store, request: Request, dtype: np.dtype[Any]) -> View:
