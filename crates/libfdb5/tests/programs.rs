@@ -102,13 +102,17 @@ fn the_header_is_strict_c_and_strict_cpp() {
     }
 }
 
+/// A program of `tests/c`, plain and with sanitizers, each with a name for its store.
+fn both(bench: &Bench, name: &str) -> Vec<(&'static str, PathBuf)> {
+    let programs = [("plain", Some(bench.program(name))), ("sanitized", bench.sanitized(name))];
+    programs.into_iter().filter_map(|(kind, program)| Some((kind, program?))).collect()
+}
+
 #[test]
 fn every_refusal_has_its_number_and_reason_and_leaks_nothing() {
     let bench = bench();
-    let program = bench.program("refusals");
-    printed(&mut with_store(&bench, &program, &[], "plain"));
-    if let Some(program) = bench.sanitized("refusals") {
-        printed(&mut with_store(&bench, &program, &[], "sanitized"));
+    for (kind, program) in both(&bench, "refusals") {
+        printed(&mut with_store(&bench, &program, &[], kind));
     }
 }
 
@@ -124,17 +128,19 @@ fn every_function_does_its_part_without_leaks() {
 #[test]
 fn a_reader_gives_the_fields_that_were_found_after_others_replaced_them() {
     let bench = bench();
-    let program = bench.program("replaced");
-    printed(&mut with_store(&bench, &program, &[], "store"));
+    for (kind, program) in both(&bench, "replaced") {
+        printed(&mut with_store(&bench, &program, &[], kind));
+    }
 }
 
 #[test]
 fn a_reader_of_formats_finds_each_field_that_it_lists() {
     let bench = bench();
-    let (opened, cdi) = (bench.program("opened"), bench.program("cdi"));
-    printed(&mut with_store(&bench, &opened, &[], "store"));
-    let told = printed(&mut with_store(&bench, &cdi, &["class=rd", "expver=xxxx", "step=0/6"], "store"));
-    assert_eq!(told.lines().collect::<BTreeSet<_>>(), BTreeSet::from(["bytes"]));
-    let told = printed(&mut with_store(&bench, &cdi, &["class=od"], "store"));
-    assert_eq!(told, "", "nothing matches");
+    for ((kind, opened), (_, cdi)) in both(&bench, "opened").into_iter().zip(both(&bench, "cdi")) {
+        printed(&mut with_store(&bench, &opened, &[], kind));
+        let told = printed(&mut with_store(&bench, &cdi, &["class=rd", "expver=xxxx", "step=0/6"], kind));
+        assert_eq!(told.lines().collect::<BTreeSet<_>>(), BTreeSet::from(["bytes"]));
+        let told = printed(&mut with_store(&bench, &cdi, &["class=od"], kind));
+        assert_eq!(told, "", "nothing matches");
+    }
 }
