@@ -86,7 +86,10 @@ def _nothing(source: Source, request: Request) -> MissingFieldsError:
 def _members(source: Source, groups: Sequence[Group], options: Options) -> list[Member]:
     coordinates.check_levels(groups, options)
     with ThreadPoolExecutor(min(len(groups), processors()), "isotach-header") as pool:
-        heads = list(pool.map(lambda group: head_of(source, group, is_flat=options.flatten_values), groups))
+        reading = pool.map(lambda group: head_of(source, group, is_flat=options.flatten_values), groups)
+        # While ecCodes reads its tables, which takes as long: xarray imports dask and others with its first variable.
+        xarray.Variable("values", np.zeros(1)).to_index_variable()
+        heads = list(reading)
     names = _names([(group, head.header) for group, head in zip(groups, heads, strict=True)], options)
     return [
         Member(name, group, head, coordinates.dims_of(group, head.header, options))
