@@ -77,18 +77,8 @@ class Retrieval(Iterator[Field]):
             return
         self._ended = True
         missing = self._missing = self._native.missing()
-        if missing is None or missing.count == 0 or self._when_missing == "skip":
-            return
-        text = missing.text
-        why = None if self._found else self._explain(self.request)
-        if why is not None:
-            text += f"; {why}"
-        if self._when_missing == "report":
-            warnings.warn(text, MissingFieldsWarning, stacklevel=3)
-            return
-        error = MissingFieldsError(text)
-        error.missing = missing
-        raise error
+        explain = None if self._found else lambda: self._explain(self.request)
+        report_missing(missing, self._when_missing, explain, stacklevel=4)
 
     @property
     def state(self) -> str:
@@ -106,6 +96,26 @@ class Retrieval(Iterator[Field]):
     def _repr_html_(self) -> str:
         """A table of the request."""
         return _html.retrieval(self)
+
+
+def report_missing(
+    missing: Missing | None,
+    when_missing: WhenMissing,
+    explain: Callable[[], str | None] | None,
+    *,
+    stacklevel: int,
+) -> None:
+    """Tells of missing fields as the caller chose. ``explain`` says why nothing was found, if nothing was."""
+    if missing is None or missing.count == 0 or when_missing == "skip":
+        return
+    why = explain() if explain is not None else None
+    text = missing.text if why is None else f"{missing.text}; {why}"
+    if when_missing == "report":
+        warnings.warn(text, MissingFieldsWarning, stacklevel=stacklevel)
+        return
+    error = MissingFieldsError(text)
+    error.missing = missing
+    raise error
 
 
 def checked(when_missing: str) -> WhenMissing:

@@ -17,6 +17,7 @@ from xarray.backends import BackendArray
 from xarray.core import indexing
 
 from isotach._exceptions import CorruptError, MessageError
+from isotach._handles import Source
 from isotach._isotach import decode_into
 from isotach._reports import Key
 from isotach._xarray.cube import Group
@@ -24,7 +25,6 @@ from isotach._xarray.decode import decode
 from isotach._xarray.grid import Grid, points_of
 from isotach._xarray.message import Doubles, Number, Values, opened
 from isotach._xarray.naming import named
-from isotach._xarray.source import Source
 
 Index = int | slice | np.ndarray[Any, np.dtype[np.int64]]
 

@@ -14,6 +14,7 @@ from isotach._exceptions import (
     InvalidInputError,
     MissingFieldsError,
 )
+from isotach._handles import Source
 from isotach._isotach import Request
 from isotach._reports import Key, Missing
 from isotach._xarray import coordinates
@@ -27,7 +28,6 @@ from isotach._xarray.member import Member
 from isotach._xarray.message import opened
 from isotach._xarray.options import Options
 from isotach._xarray.requested import missing_params, requested_of
-from isotach._xarray.source import Source
 from isotach._xarray.template import TEMPLATE, Template
 from isotach._xarray.whole import whole_groups
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from isotach._exceptions import CorruptError, IsotachError, MessageError
+from isotach._handles import Source
 from isotach._isotach import Location
 from isotach._reports import Key
 from isotach._xarray.cube import Group
@@ -16,7 +17,6 @@ from isotach._xarray.grid import Grid, grid_of
 from isotach._xarray.header import Header, header_of
 from isotach._xarray.message import opened
 from isotach._xarray.naming import named
-from isotach._xarray.source import Source
 
 _TRIED_MAX = 8
 """How many fields of a variable are tried: a damaged one must not hide the others."""

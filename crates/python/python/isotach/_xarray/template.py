@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from isotach._handles import Source
 from isotach._reports import Key
-from isotach._xarray.source import Source
 
 TEMPLATE = "isotach_template"
 """The name of the template in a variable's encoding."""
