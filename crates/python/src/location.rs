@@ -69,6 +69,11 @@ impl Location {
         self.0.is_adopted()
     }
 
+    #[getter]
+    fn relabel<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        self.0.relabel.as_ref().map(|key| key_to_dict(py, key)).transpose()
+    }
+
     fn __str__(&self) -> String {
         self.uri()
     }
@@ -80,7 +85,7 @@ impl Location {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyType>, Parts<'py>)> {
         let location = &slf.get().0;
-        let relabel = location.relabel.as_ref().map(|key| key_to_dict(slf.py(), key)).transpose()?;
+        let relabel = slf.get().relabel(slf.py())?;
         let FieldLocation { offset, length, checksum, archived_us, .. } = *location;
         Ok((slf.get_type(), (location.to_string(), offset, length, checksum, archived_us, relabel)))
     }

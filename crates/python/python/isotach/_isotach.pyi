@@ -105,6 +105,9 @@ class Location:
     @property
     def is_adopted(self) -> bool:
         """Whether the bytes are in a file that was adopted."""
+    @property
+    def relabel(self) -> Key | None:
+        """The keys that are set in the message when it is read, because an overlay shows it under another key."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
