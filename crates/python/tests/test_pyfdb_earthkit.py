@@ -24,9 +24,11 @@ isotach.pyfdb.install()
 import earthkit.data as ek
 
 config, file = json.loads(sys.argv[1]), sys.argv[2]
-target = ek.create_target("fdb", config=config, userconfig={"useSubToc": True})
-for field in ek.from_source("file", file).to_fieldlist():
-    target.write(field)
+fields = ek.from_source("file", file).to_fieldlist()
+fields[0].to_target("fdb", config=config, userconfig={"useSubToc": True})
+ek.to_target("fdb", data=fields[1], config=config)
+target = ek.create_target("fdb", config=config)
+target.write(fields)
 target.flush()
 request = {"class": "od", "expver": "0001", "stream": "oper", "domain": "g", "date": 20240101, "time": 0}
 request |= {"type": "fc", "levtype": "sfc", "param": "2t", "step": [6, 0]}
@@ -38,7 +40,7 @@ def means(**options):
 
 print(json.dumps({
     "stream": means(config=config),
-    "file": means(config=config, stream=False),
+    "file": means(config=config, userconfig={"useSubToc": True}, stream=False),
     "lazy": sorted(means(config=config, lazy=True, user_config={"useSubToc": True})),
     "environment": means(),
 }))
