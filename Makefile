@@ -5,7 +5,7 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-ceph lint fuzz fuzz-long bench peers docs test-nightly clean build deb install-libdaos wheel test-python install-c install-libfdb5
+.PHONY: help setup demo test test-ceph lint fuzz fuzz-long bench peers docs test-nightly clean build deb install-libdaos wheel test-python test-extras install-c install-libfdb5
 
 # Options are passed on: make demo DEMO="--members 8", make bench BENCH="--quick".
 DEMO ?=
@@ -64,6 +64,12 @@ test-python: ## Test the Python package as it is installed, on Python 3.11 and o
 	@$(MAKE) --no-print-directory wheel ISOTACH_PROFILE=dev
 	scripts/python-tests $(TARGET)/wheels/dev/isotach-*.whl $(PYTEST)
 
+# Each environment takes pip's newest packages, so this needs the network. Pythons to run it on: make test-extras PYTHONS="python3.11 python3.13".
+PYTHONS ?= python3
+test-extras: ## Install the wheel with each extra in an empty environment, and run the lines of Python in the pages
+	@$(MAKE) --no-print-directory wheel ISOTACH_PROFILE=dev
+	scripts/python-extras $(TARGET)/wheels/dev/isotach-*.whl $(PYTHONS)
+
 demo: ## Build, archive a small forecast with several writers and readers, show what happened
 	@scripts/setup demo
 	@$(MAKE) --no-print-directory build
@@ -116,6 +122,7 @@ test-nightly: export ISOTACH_STRESS_ROUNDS := 60
 test-nightly: export ISOTACH_CLOCK_FLUSHES := 2000
 test-nightly: ## Run what test runs, the random and the stress tests for long
 	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory test-extras
 
 FUZZ_SECONDS ?= 60
 fuzz: ## Give each parser odd bytes for a minute
@@ -136,7 +143,7 @@ lint: ## Check format, lints, docs, house rules, Python and scripts
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	@$(call if_installed,cargo-deny,cargo deny --offline check licenses bans sources)
-	@$(call if_installed,shellcheck,shellcheck -x .ci/run scripts/setup scripts/capi scripts/ceph-dev scripts/fuzz scripts/libdaos scripts/libdaos.d/dmg scripts/python-tests scripts/report-pictures scripts/test-summary scripts/with-eccodes)
+	@$(call if_installed,shellcheck,shellcheck -x .ci/run scripts/setup scripts/capi scripts/ceph-dev scripts/fuzz scripts/libdaos scripts/libdaos.d/dmg scripts/python-extras scripts/python-tests scripts/report-pictures scripts/test-summary scripts/with-eccodes)
 	@echo "make lint: clean"
 
 # The packages that have features; the others are the same with all of them.
