@@ -4,7 +4,8 @@ use crate::{Finding, SourceFile};
 
 const RULE: &str = "a file says what it is for";
 
-/// A Rust file begins with `//!`, a Python file with a docstring, a script or configuration with a comment.
+/// A Rust file begins with `//!`, a Python file with a docstring, a script or configuration with a comment, a page with a title, before
+/// which a notebook has its format.
 pub fn check(files: &[SourceFile]) -> Vec<Finding> {
     files
         .iter()
@@ -24,10 +25,16 @@ fn wrong_head(file: &SourceFile) -> Option<&'static str> {
     } else if is_script {
         (!first.starts_with("# ")).then_some("begin with a comment: what it is for and how to call it")
     } else if file.is(".md") {
-        (!first.starts_with("# ")).then_some("begin with a title, `# `")
+        (!title(&file.text).starts_with("# ")).then_some("begin with a title, `# `")
     } else {
         None
     }
+}
+
+/// A page from its title on, without the format of a notebook between lines of `---`.
+fn title(page: &str) -> &str {
+    let format = page.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
+    format.map_or(page, |(_, rest)| rest.trim_start())
 }
 
 #[cfg(test)]
@@ -41,11 +48,14 @@ mod tests {
             ("a.py", "import os\n"),
             ("scripts/a.sh", "#!/bin/sh\ntrue\n"),
             ("a.md", "Hi"),
+            ("b.md", "---\nfile_format: mystnb\n---\n\nHi"),
         ];
         let good = [
             ("a.rs", "//! A.\n"),
             ("a.py", "\"\"\"A.\"\"\"\n"),
             ("scripts/a.sh", "#!/bin/sh\n# A.\n"),
+            ("a.md", "# A"),
+            ("b.md", "---\nfile_format: mystnb\n---\n\n# A"),
             ("a.toml", ""),
         ];
         for (path, text) in bad {
