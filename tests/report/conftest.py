@@ -1,6 +1,6 @@
-"""Fixtures of the report's tests: the built program, runs that it made, and a browser.
+"""Fixtures of the report's tests: the built program, and runs that it made.
 
-Without the program or a browser the tests are skipped by name; where ISOTACH_REQUIRE names what is
+Without the program the tests are skipped by name; where ISOTACH_REQUIRE names what is
 missing they fail instead, since there the page must be shown to work.
 """
 
@@ -15,9 +15,6 @@ from pathlib import Path
 
 import pytest
 from needs import skip
-
-from browser import Browser
-from browser import program as browser_program
 
 ROOT = Path(__file__).parents[2]
 
@@ -73,14 +70,3 @@ def bench(isotach: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[B
     )
     yield Bench(isotach, tmp_path_factory.mktemp("runs"), memory)
     shutil.rmtree(memory)
-
-
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """A browser without a network."""
-    found = browser_program()
-    if found is None:
-        skip("browser", "no Chromium is installed: `scripts/setup test` installs it as root")
-    running = Browser(found, tmp_path_factory.mktemp("profile"))
-    yield running
-    running.close()

@@ -1,4 +1,4 @@
-"""Takes pictures of reports: `python tests/report/screenshots.py REPORT.html OUT [FIGURE ...]`.
+"""Takes pictures of reports: `PYTHONPATH=tests python tests/report/screenshots.py REPORT.html OUT [FIGURE ...]`.
 
 Without figures, one picture of the whole page; with them, one of each (`overview` is one, too), named
 `report-FIGURE.png`. Pictures are 1400 points wide unless `--width` says otherwise.

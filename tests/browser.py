@@ -114,8 +114,9 @@ class Page:
         """Loads a file."""
         self.browser = browser
         browser.events.clear()
-        target = browser.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.target = browser.call("Target.createTarget", url="about:blank")["targetId"]
+        attached = browser.call("Target.attachToTarget", targetId=self.target, flatten=True)
+        self.session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
         offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
@@ -165,3 +166,7 @@ class Page:
         clip = self.ask(rectangle) | {"scale": 1}
         shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
         path.write_bytes(base64.b64decode(shot["data"]))
+
+    def close(self) -> None:
+        """Closes it."""
+        self.browser.call("Target.closeTarget", targetId=self.target)
