@@ -85,8 +85,9 @@ test: ## Run every test but those of test-ceph
 	scripts/libdaos with scripts/with-eccodes $(with_ceph) cargo test --workspace --locked --no-fail-fast --features $(clusters)
 	cargo test --workspace --locked --features isotach-engine-posix/schedules --test schedules
 	cargo build --locked $(packages)
+	@$(MAKE) --no-print-directory docs
 	$(built) scripts/with-eccodes $(PYTHON) -m pytest -n 2 --dist loadfile -rs -m "not faults" tests
-	@$(MAKE) --no-print-directory test-python
+	scripts/python-tests $(TARGET)/wheels/dev/isotach-*.whl
 	@echo "make test: all tests passed"
 
 # Three OSDs want both cores: no other test runs beside these. Rust tests against a cluster have their place before
@@ -143,7 +144,7 @@ lint: ## Check format, lints, docs, house rules, Python and scripts
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	@$(call if_installed,cargo-deny,cargo deny --offline check licenses bans sources)
-	@$(call if_installed,shellcheck,shellcheck -x .ci/run scripts/setup scripts/capi scripts/ceph-dev scripts/fuzz scripts/libdaos scripts/libdaos.d/dmg scripts/python-extras scripts/python-tests scripts/report-pictures scripts/test-summary scripts/with-eccodes)
+	@$(call if_installed,shellcheck,shellcheck -x .ci/run scripts/setup scripts/capi scripts/ceph-dev scripts/docs scripts/fuzz scripts/libdaos scripts/libdaos.d/dmg scripts/python-environment scripts/python-extras scripts/python-tests scripts/report-pictures scripts/test-summary scripts/with-eccodes)
 	@echo "make lint: clean"
 
 # The packages that have features; the others are the same with all of them.
@@ -160,11 +161,9 @@ peers: ## Measure FDB, Isotach and plain writes and reads in one run
 	@$(MAKE) --no-print-directory build
 	scripts/with-eccodes $(TARGET)/release/isotach bench peers $(BENCH)
 
-docs: build ## Build the API pages, the manual page and the shell completions
-	cargo doc --workspace --no-deps --locked
-	mkdir -p $(TARGET)/docs
-	$(TARGET)/release/isotach completions man > $(TARGET)/docs/isotach.1
-	for shell in bash zsh fish; do $(TARGET)/release/isotach completions $$shell > $(TARGET)/docs/isotach.$$shell; done
+docs: ## Build the site of the documentation, in target/site
+	@$(MAKE) --no-print-directory wheel ISOTACH_PROFILE=dev
+	scripts/docs $(TARGET)/wheels/dev/isotach-*.whl
 
 clean: ## Remove all that was built or installed here
 	cargo clean
