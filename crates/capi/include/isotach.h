@@ -179,7 +179,10 @@ int isotach_status_of(isotach_store *store, const char *request, isotach_report 
  * "catalogue", "store"; the texts "collocations", "kept_by", "uncounted"; the numbers "is_whole", "fields", "bytes", "replaced_fields",
  * "replaced_bytes". */
 int isotach_wipe(isotach_store *store, const char *request, int doit, isotach_report **report);
-/* Frees the space of replaced fields in the datasets that a request names if `doit` is not 0, else only says how much that is. Items:
+/* Deletes the fields that a request names if `doit` is not 0, else only says how many. The request names every key that the schema asks
+ * for, as for isotach_retrieve. isotach_purge frees the space. Items: "dataset"; the numbers "fields", "bytes". */
+int isotach_delete(isotach_store *store, const char *request, int doit, isotach_report **report);
+/* Frees the space of replaced and deleted fields in the datasets that a request names if `doit` is not 0, else only says how much that is. Items:
  * "dataset"; the numbers "replaced_fields", "replaced_bytes", "before", "freed", "held", "history_stays". */
 int isotach_purge(isotach_store *store, const char *request, int doit, isotach_report **report);
 

@@ -3,7 +3,9 @@
 use std::{collections::VecDeque, ffi::CString, fmt::Display};
 
 use isotach_capi_kit::{Failure, Result, c_text};
-use isotach_fields::{Action, Answer, Axis, DatasetStatus, Error, PurgedDataset, WipedDataset};
+use isotach_fields::{
+    Action, Answer, Axis, DatasetStatus, DeletedFields, Error, PurgedDataset, WipedDataset,
+};
 use isotach_mars::Key;
 
 /// What `isotach_report` is.
@@ -114,6 +116,15 @@ impl From<WipedDataset> for Item {
             .number("bytes", counts.bytes)
             .number("replaced_fields", counts.replaced_fields)
             .number("replaced_bytes", counts.replaced_bytes)
+    }
+}
+
+impl From<DeletedFields> for Item {
+    fn from(deleted: DeletedFields) -> Self {
+        Self::default()
+            .text("dataset", &deleted.key)
+            .number("fields", deleted.fields)
+            .number("bytes", deleted.bytes)
     }
 }
 

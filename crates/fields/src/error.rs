@@ -96,7 +96,8 @@ pub enum Error {
     },
     /// A wipe or move names keys below the collocation level, but single fields cannot be removed.
     #[error(
-        "the request names {names}, which tell single fields apart; only whole datasets and collocations can be removed"
+        "the request names {names}, which tell single fields apart; only whole datasets and collocations can be removed \
+         (`isotach delete` removes single fields)"
     )]
     BelowCollocation {
         /// The offending keys.

@@ -27,6 +27,7 @@ mod verify;
 
 pub use admin::copy::CopyReport;
 pub use admin::counts::Counts;
+pub use admin::delete::{DeleteReport, DeletedFields};
 pub use admin::dump::{CollocationDump, DatasetDump};
 pub use admin::purge::PurgedDataset;
 pub use admin::rights::ContainerRights;

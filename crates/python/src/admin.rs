@@ -1,4 +1,4 @@
-//! Operations on whole datasets: status, stats, wipe, purge, locks, snapshots; and adopting files.
+//! Operations on datasets: status, stats, wipe, delete, purge, locks, snapshots; and adopting files.
 
 use std::{
     fs::File,
@@ -16,8 +16,8 @@ use crate::{
     error::{Failure, Outcome},
     handle::Handle,
     reports::{
-        answered, facts, make, purged_to_python, snapshot_to_python, stats_to_python, status_to_python,
-        wiped_to_python,
+        answered, deleted_to_python, facts, make, purged_to_python, snapshot_to_python, stats_to_python,
+        status_to_python, wiped_to_python,
     },
 };
 
@@ -62,6 +62,18 @@ pub(crate) fn wipe<'py>(
     let report = handle.get().with(py, |store| store.wipe(&request, doit))?;
     let datasets = list_of(py, &report.datasets, wiped_to_python)?;
     Ok(make(py, "WipeReport", &facts!(py, done: report.done, datasets: datasets))?)
+}
+
+#[pyfunction]
+pub(crate) fn delete<'py>(
+    handle: &Bound<'py, Handle>,
+    request: &Bound<'py, PyAny>,
+    doit: bool,
+) -> Outcome<Bound<'py, PyAny>> {
+    let (py, request) = (handle.py(), convert::request(request)?);
+    let report = handle.get().with(py, |store| store.delete(&request, doit))?;
+    let datasets = list_of(py, &report.datasets, deleted_to_python)?;
+    Ok(make(py, "DeleteReport", &facts!(py, done: report.done, datasets: datasets))?)
 }
 
 #[pyfunction]

@@ -39,7 +39,7 @@ use pyo3::prelude::*;
 mod _isotach {
     #[pymodule_export]
     use crate::{
-        admin::{adopt, control, purge, remove_snapshot, snapshot, snapshots, stats, status, wipe},
+        admin::{adopt, control, delete, purge, remove_snapshot, snapshot, snapshots, stats, status, wipe},
         calls::{set_environment, version},
         columns::{Columns, columns},
         decode::decode_into,

@@ -1,8 +1,8 @@
 //! Reports of the library as the classes of `isotach._reports`.
 
 use isotach_fields::{
-    Counts, DatasetStats, DatasetStatus, Error as FieldsError, Missing, PurgedDataset, StoreSnapshot,
-    WipedDataset,
+    Counts, DatasetStats, DatasetStatus, DeletedFields, Error as FieldsError, Missing, PurgedDataset,
+    StoreSnapshot, WipedDataset,
 };
 use isotach_mars::Request;
 use pyo3::{prelude::*, types::PyDict};
@@ -110,6 +110,14 @@ pub(crate) fn wiped_to_python<'py>(py: Python<'py>, wiped: &WipedDataset) -> PyR
     );
     add_counts(&facts, wiped.counts)?;
     make(py, "WipedDataset", &facts)
+}
+
+pub(crate) fn deleted_to_python<'py>(
+    py: Python<'py>,
+    deleted: &DeletedFields,
+) -> PyResult<Bound<'py, PyAny>> {
+    let DeletedFields { key, fields, bytes } = deleted;
+    make(py, "DeletedFields", &facts!(py, key: key_to_dict(py, key)?, fields: fields, bytes: bytes))
 }
 
 pub(crate) fn purged_to_python<'py>(py: Python<'py>, purged: &PurgedDataset) -> PyResult<Bound<'py, PyAny>> {

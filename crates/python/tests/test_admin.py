@@ -1,4 +1,4 @@
-"""Datasets: status, stats, wipe, purge, adopt, verify."""
+"""Datasets: status, stats, wipe, delete, purge, adopt, verify."""
 
 from __future__ import annotations
 
@@ -43,6 +43,31 @@ def test_a_wipe_of_single_fields_or_of_everything_is_refused(filled: isotach.Sto
     assert caught.value.code == "below-collocation"
     with pytest.raises(isotach.InvalidInputError, match="a request without keys"):
         filled.wipe(doit=True)
+    assert len(list(filled.list())) == 6
+
+
+def test_a_deletion_removes_the_named_fields_only_if_it_is_told_to(filled: isotach.Store) -> None:
+    two = key(step=[6, 12, 18], param=130)
+    report = filled.delete(two)
+    assert (report.done, report.fields, report.bytes) == (False, 2, 23)
+    assert report.datasets[0].key == {"class": "od", "expver": "0001", "date": "20240101"}
+    assert len(list(filled.list())) == 6
+    assert filled.delete(two, doit=True).done
+    assert [field.key["step"] for field in filled.list(param=130)] == ["0"]
+    assert filled.retrieve_one(key(step=6)) is None
+    assert filled.delete(two, doit=True).datasets == []
+    [purged] = filled.purge(doit=True)
+    assert purged.replaced_fields == 2
+
+
+def test_a_deletion_that_lacks_keys_or_is_locked_is_refused(filled: isotach.Store) -> None:
+    with pytest.raises(isotach.InvalidInputError, match="type"):
+        filled.delete(class_="od", doit=True)
+    with pytest.raises(isotach.InvalidInputError, match="a request without keys"):
+        filled.delete(doit=True)
+    filled.lock("class=od", actions="wipe")
+    with pytest.raises(isotach.LockedError):
+        filled.delete(key(), doit=True)
     assert len(list(filled.list())) == 6
 
 

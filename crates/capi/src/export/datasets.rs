@@ -1,4 +1,4 @@
-//! Axes, status, wipes and purges, and their reports.
+//! Axes, status, wipes, deletions and purges, and their reports.
 
 use std::ffi::{c_char, c_int};
 
@@ -29,6 +29,20 @@ fn isotach_wipe(
     let (store, request) = (store.get("store")?, request_of(&request)?);
     report.fill("report", || {
         let found = store.wipe(&request, doit != 0)?.datasets;
+        Ok(Report::of(Answer { found, unusable: Vec::new() }))
+    })
+}
+
+#[export]
+fn isotach_delete(
+    store: Handle<FieldStore>,
+    request: Text,
+    doit: c_int,
+    report: Out<Handle<Report>>,
+) -> Result<()> {
+    let (store, request) = (store.get("store")?, request_of(&request)?);
+    report.fill("report", || {
+        let found = store.delete(&request, doit != 0)?.datasets;
         Ok(Report::of(Answer { found, unusable: Vec::new() }))
     })
 }

@@ -1,4 +1,4 @@
-/* What is said of datasets: axes, status, wipes and purges, item by item.
+/* What is said of datasets: axes, status, deletions, wipes and purges, item by item.
  *
  * Usage: datasets STORE */
 #include <isotach.h>
@@ -80,6 +80,18 @@ static void purge(isotach_store *store, int doit)
     isotach_report_free(report);
 }
 
+static void delete_one(isotach_store *store, int doit)
+{
+    isotach_report *report = NULL;
+    IS(isotach_delete(store, SURFACE ",step=6", doit, &report), ISOTACH_OK);
+    IS(isotach_report_next(report), ISOTACH_OK);
+    HAS(text_of(report, "dataset", 0), DATASET);
+    IS(number_of(report, "fields"), 1);
+    IS(number_of(report, "bytes"), 11);
+    IS(isotach_report_next(report), ISOTACH_NONE);
+    isotach_report_free(report);
+}
+
 static void wipe(isotach_store *store, int doit)
 {
     isotach_report *report = NULL;
@@ -91,10 +103,10 @@ static void wipe(isotach_store *store, int doit)
     IS(isotach_report_text(report, "kept_by", 0, &text), ISOTACH_NONE);
     IS(isotach_report_text(report, "uncounted", 0, &text), ISOTACH_NONE);
     IS(number_of(report, "is_whole"), 1);
-    IS(number_of(report, "fields"), 2);
-    IS(number_of(report, "bytes"), 15);
-    IS(number_of(report, "replaced_fields"), 0);
-    IS(number_of(report, "replaced_bytes"), 0);
+    IS(number_of(report, "fields"), 1);
+    IS(number_of(report, "bytes"), 4);
+    IS(number_of(report, "replaced_fields"), 1);
+    IS(number_of(report, "replaced_bytes"), 11);
     IS(isotach_report_next(report), ISOTACH_NONE);
     isotach_report_free(report);
 }
@@ -117,6 +129,8 @@ int main(int argc, char **argv)
     status(store);
     purge(store, 0);
     purge(store, 1);
+    delete_one(store, 0);
+    delete_one(store, 1);
     wipe(store, 0);
     wipe(store, 1);
     IS(isotach_status_of(store, "", &report), ISOTACH_OK);

@@ -132,6 +132,11 @@ static int wipe(isotach_store *store, const char *request, isotach_report **repo
     return isotach_wipe(store, request, 0, report);
 }
 
+static int delete_fields(isotach_store *store, const char *request, isotach_report **report)
+{
+    return isotach_delete(store, request, 0, report);
+}
+
 static int purge(isotach_store *store, const char *request, isotach_report **report)
 {
     return isotach_purge(store, request, 0, report);
@@ -139,18 +144,19 @@ static int purge(isotach_store *store, const char *request, isotach_report **rep
 
 static void reports(isotach_store *store)
 {
-    report_function functions[] = {isotach_axes, isotach_status_of, wipe, purge};
+    report_function functions[] = {isotach_axes, isotach_status_of, wipe, purge, delete_fields};
     isotach_report *report = NULL;
     const char *text;
     uint64_t number;
     size_t at;
-    for (at = 0; at < 4; at++) {
+    for (at = 0; at < sizeof functions / sizeof *functions; at++) {
         REFUSED(functions[at](NULL, "class=rd", &report), WRONG, "store is NULL");
         REFUSED(functions[at](store, NULL, &report), WRONG, "request is NULL");
         REFUSED(functions[at](store, "class=rd", NULL), WRONG, "report is NULL");
         REFUSED(functions[at](store, "colour=red", &report), ISOTACH_REQUEST, "unknown key");
     }
     REFUSED(isotach_wipe(store, "class=rd,step=0", 1, &report), ISOTACH_BELOW_COLLOCATION, "step");
+    REFUSED(isotach_delete(store, "class=rd,step=0", 1, &report), ISOTACH_REQUEST, "type");
     IS(isotach_axes(store, "", &report), ISOTACH_OK);
     IS(isotach_report_next(report), ISOTACH_OK);
     REFUSED(isotach_report_next(NULL), WRONG, "report is NULL");

@@ -7,6 +7,7 @@ mod completions;
 mod container;
 mod control;
 mod copy;
+mod delete;
 mod demo;
 mod destroy;
 mod dump;
@@ -63,6 +64,7 @@ enum Command {
     Axes(axes::AxesFlags),
     Purge(purge::PurgeFlags),
     Wipe(wipe::WipeFlags),
+    Delete(delete::DeleteFlags),
     Copy(copy::CopyFlags),
     Move(copy::MoveFlags),
     Overlay(overlay::OverlayFlags),
@@ -121,6 +123,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Axes(flags) => axes::run(&target, &flags),
         Command::Purge(flags) => purge::run(&target, &flags),
         Command::Wipe(flags) => wipe::run(&target, &flags),
+        Command::Delete(flags) => delete::run(&target, &flags),
         Command::Copy(flags) => copy::copy(&target, &flags),
         Command::Move(flags) => copy::move_(&target, &flags),
         Command::Overlay(flags) => overlay::run(&target, &flags),

@@ -58,6 +58,7 @@ fn a_mistake_in_a_file_of_requests_is_reported_before_any_answer() {
         &["status"],
         &["where"],
         &["wipe", "--doit"],
+        &["delete", "--doit"],
         &["copy", "--to", &to],
         &["move", "--to", &to],
         &["lock", "--archive"],
@@ -80,7 +81,7 @@ fn wipe_removes_nothing_unless_all_requests_are_valid() {
     let file = store.file("requests.txt", b"class=rd\nclass=rd,step=0\n");
     let single = "the request names step, which tell single fields apart";
     store.run(["wipe", "-f", &file, "--doit"]).fails_with(2, &[&format!("{file}:2: {single}")]);
-    let only = "only whole datasets and collocations can be removed";
+    let only = "only whole datasets and collocations can be removed (`isotach delete` removes single fields)";
     store.run(["wipe", "class=rd,step=0", "--doit"]).fails(2, &format!("{single}; {only}"));
     let message = "a request without keys: expected at least one key; without any it means the whole store";
     store.run(["wipe", "", "--doit"]).fails(2, message);

@@ -55,7 +55,9 @@ fn a_key_set_to_off_is_refused_by_commands_that_change_fields() {
     let store = Store::with_field(0, b"field");
     let why = "=off takes the key out of the request";
     let doit: &[&str] = &["--doit"];
-    for (command, rest) in [("wipe", doit), ("purge", doit), ("lock", &["--wipe"]), ("unlock", &["--wipe"])] {
+    let all: [(&str, &[&str]); 5] =
+        [("wipe", doit), ("delete", doit), ("purge", doit), ("lock", &["--wipe"]), ("unlock", &["--wipe"])];
+    for (command, rest) in all {
         for request in ["class=off", "class=rd,expver=OFF"] {
             store.run([&[command, request], rest].concat()).fails_with(2, &[&why[1..]]);
         }

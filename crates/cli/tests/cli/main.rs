@@ -14,6 +14,7 @@ mod changing;
 mod commands;
 mod configuration;
 mod damage;
+mod delete;
 mod demo;
 mod destroying;
 mod full_disk;

@@ -25,6 +25,8 @@ fn commands(store: &Store, to: &Store) -> Vec<Vec<String>> {
         &["axes", "--json"],
         &["wipe", "class=rd"],
         &["wipe", "class=xx"],
+        &["delete", &field],
+        &["delete", "--json", &field],
         &["copy", "class=rd", "--to", &to],
         &["stats"],
         &["dump"],

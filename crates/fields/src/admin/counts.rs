@@ -38,7 +38,7 @@ pub struct Counts {
     pub fields: u64,
     /// Their bytes, those in adopted files included.
     pub bytes: u64,
-    /// Replaced fields that still take space.
+    /// Replaced and deleted fields that still take space.
     pub replaced_fields: u64,
     /// Their bytes.
     pub replaced_bytes: u64,

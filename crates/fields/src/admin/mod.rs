@@ -1,10 +1,12 @@
-//! Administration of a store: locks, rights, wipes, purges, snapshots, copies, moves and statistics.
+//! Administration of a store: locks, rights, wipes, deletions, purges, snapshots, copies, moves and statistics.
 //!
 //! What must stay true: every operation that removes something has a dry run.
 
 pub(crate) mod control;
 pub(crate) mod copy;
 pub(crate) mod counts;
+pub(crate) mod delete;
+pub(crate) mod deletion_records;
 pub(crate) mod dump;
 pub(crate) mod move_datasets;
 pub(crate) mod overlay;

@@ -1,4 +1,4 @@
-//! Purging: removes replaced fields, and then lets the containers free the space of everything that was removed.
+//! Purging: removes replaced and deleted fields, and then lets the containers free the space of everything that was removed.
 //!
 //! What must stay true: an array is destroyed only if the history names it and no visible entry does. This condition is
 //! stable, because a repeated flush puts nothing that the history already has (see `publish`), and because an array is
@@ -33,7 +33,7 @@ const SMALL_BATCH: usize = 64;
 pub struct PurgedDataset {
     /// The dataset.
     pub key: Key,
-    /// Replaced fields.
+    /// Replaced and deleted fields.
     pub replaced_fields: u64,
     /// Their bytes. The bytes of adopted files are not counted, because they stay.
     pub replaced_bytes: u64,
@@ -48,7 +48,7 @@ pub struct PurgedDataset {
 }
 
 impl FieldStore {
-    /// Removes the replaced fields of the datasets that a request names (a listing shows them with
+    /// Removes the replaced and deleted fields of the datasets that a request names (a listing shows them with
     /// [`crate::ListOptions::duplicates`]), and frees the space of everything that was replaced or removed there. With
     /// `doit` false, only reports how much that is. Others may read, archive and flush during a purge. A reader of a
     /// field that is replaced at that moment gets the old or the new field. Fields that a snapshot needs stay.
@@ -184,7 +184,7 @@ impl Inner {
         let purge = || self.purge_containers(&pools, &reader.dataset.uri.label, doit);
         let mut replaced = Replaced::default();
         let purged = match doit {
-            true => self.remove_replaced(&reader, purge, &mut replaced).and_then(|freed| {
+            true => self.remove_hidden(&reader, purge, &mut replaced).and_then(|freed| {
                 let purged = purge()?;
                 // An engine may free space as soon as something is removed.
                 let after = purged.before.saturating_sub(purged.freed);
@@ -258,6 +258,22 @@ impl Inner {
             sum.bytes += tally.replaced_bytes;
         }
         Ok(Some(sum))
+    }
+
+    /// Removes replaced and deleted fields, and what stands for deleted fields in the index; see `remove_replaced`.
+    fn remove_hidden(
+        &self,
+        reader: &DatasetReader,
+        purge: impl Fn() -> Result<Purged>,
+        removed: &mut Replaced,
+    ) -> Result<u64> {
+        let deletions = self.deletion_records(reader)?;
+        let freed = self.remove_replaced(reader, purge, removed)?;
+        match self.remove_deletion_records(reader, &deletions) {
+            // They stay for a later purge.
+            Err(error) if is_no_space(&error) => Ok(freed),
+            removed => removed.map(|()| freed),
+        }
     }
 
     /// Removes and counts the replaced fields of a dataset. Removing takes some space in the logs. If the disk is full,

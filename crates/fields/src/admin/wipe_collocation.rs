@@ -24,7 +24,7 @@ use crate::{
         collocation::Collocation,
         dataset_reader::DatasetReader,
         fence::{Fenced, was_ended},
-        layout::{COLLOCATION, DATASET},
+        layout::{COLLOCATION, DATASET, deletions_key},
         record::MoveMark,
         root::{Changed, Entry, Root, retry_refused},
     },
@@ -111,8 +111,9 @@ impl Wipe<'_> {
         arrays.retain(|array| kept.is_some_and(|kept| !kept.contains(array)));
         let mut key = vec![COLLOCATION];
         key.extend_from_slice(collocation.text.as_bytes());
-        let objects = &collocation.objects;
-        let mut updates = vec![Update::Remove { cell: Cell::kv(DATASET, &key) }];
+        let (objects, deletions) = (&collocation.objects, deletions_key(&collocation.text));
+        let entries = [&key, &deletions].map(|key| Update::Remove { cell: Cell::kv(DATASET, key) });
+        let mut updates = Vec::from(entries);
         updates.extend([objects.index, objects.history].map(|object| Update::Destroy { object }));
         updates.extend(objects.axes.iter().map(|object| Update::Destroy { object: *object }));
         let destroys = arrays.iter().map(|object| Update::Destroy { object: *object });

@@ -243,7 +243,7 @@ impl DatasetWriter {
     }
 }
 
-/// Refuses to publish into a dataset under a move, which may have listed the fields already.
-fn refuse_while_moved(entry: &Entry) -> Result<()> {
+/// Refuses to publish into a dataset under a move, or to delete from it. The move may have listed the fields already.
+pub(crate) fn refuse_while_moved(entry: &Entry) -> Result<()> {
     if entry.record.move_mark.is_on() { entry.locks.check(Action::Archive, &entry.key) } else { Ok(()) }
 }

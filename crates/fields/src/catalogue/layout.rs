@@ -64,6 +64,9 @@ pub(crate) const ENTRY_FENCE: &[u8] = b"fence";
 /// The first byte of a collocation's entry.
 pub(crate) const COLLOCATION: u8 = b':';
 
+/// The first byte of the mark of a collocation of which fields were deleted.
+const DELETIONS: u8 = b'-';
+
 /// The key for an empty text, because keys cannot be empty. No escaped value is `:`.
 const EMPTY: &str = ":";
 
@@ -146,6 +149,11 @@ pub(crate) fn split_names(names: &str) -> impl Iterator<Item = &str> {
 /// A joined text as the key of a key-value object.
 pub(crate) fn kv_key(text: &str) -> &str {
     if text.is_empty() { EMPTY } else { text }
+}
+
+/// The key of the mark of a collocation of which fields were deleted, in [`DATASET`].
+pub(crate) fn deletions_key(collocation: &str) -> Vec<u8> {
+    [&[DELETIONS], collocation.as_bytes()].concat()
 }
 
 /// The joined text of an index key of elements with `names` keys.

@@ -24,6 +24,8 @@ const KIND_OWN: u8 = 0;
 const KIND_OBJECT: u8 = 1;
 /// A part of a file.
 const KIND_FILE: u8 = 2;
+/// No location: the field was deleted.
+const KIND_DELETED: u8 = 3;
 
 /// A container by the URI of its pool and its label.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -219,6 +221,19 @@ pub(crate) fn encode_own(object: ObjectId, length: u64, checksum: u32, archived_
     push_object(object, out);
 }
 
+/// The record that replaces the index entry of a deleted field. `unique` distinguishes it from that of every other deletion.
+pub(crate) fn deletion_record(deleted_us: u64, unique: u64) -> Vec<u8> {
+    let mut record = Vec::with_capacity(RECORD_HEAD + 8);
+    push_head(KIND_DELETED, 0, 0, 0, deleted_us, &mut record);
+    record.extend_from_slice(&unique.to_le_bytes());
+    record
+}
+
+/// Whether a record of the index is that of a deleted field.
+pub(crate) fn is_deletion(record: &[u8]) -> bool {
+    record.starts_with(&[RECORD_VERSION, KIND_DELETED, 0, 0]) && record.len() == RECORD_HEAD + 8
+}
+
 fn push_head(kind: u8, offset: u64, length: u64, checksum: u32, archived_us: u64, out: &mut Vec<u8>) {
     let mut head = [0; RECORD_HEAD];
     head[0] = RECORD_VERSION;
@@ -304,6 +319,22 @@ mod tests {
             let mut other = record.clone();
             other[byte] = value;
             assert!(Location::decode(&other, &own).is_none());
+        }
+    }
+
+    #[test]
+    fn the_record_of_a_deleted_field_is_no_location_and_no_location_is_one() {
+        let own = container("posix:/own");
+        let deletion = deletion_record(9, 7);
+        assert!(is_deletion(&deletion) && Location::decode(&deletion, &own).is_none());
+        assert_ne!(deletion, deletion_record(9, 8));
+        for cut in 0..deletion.len() {
+            assert!(!is_deletion(&deletion[..cut]), "cut at {cut}");
+        }
+        for location in samples() {
+            let mut record = Vec::new();
+            location.encode(&own, &mut record);
+            assert!(!is_deletion(&record), "{location}");
         }
     }
 

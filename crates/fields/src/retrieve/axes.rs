@@ -1,17 +1,22 @@
 //! Axes: the values that the fields of a request have, for each key. A hull, not a cross product.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use isotach_mars::{Key, LevelFilter, Plan, Request};
+use isotach_object::Cell;
 
 use crate::{
     Answer, Error, FieldStore, Result, Selection,
     catalogue::{
         collocation::{Axes, Collocation, by_size},
         consistent_read::read_consistently,
+        dataset_reader::DatasetReader,
+        layout::{DATASET, deletions_key, element_of_kv_key},
+        location::is_deletion,
         locks::Action,
         select::Target,
     },
+    store::Inner,
 };
 
 /// The values of one key.
@@ -55,12 +60,44 @@ impl FieldStore {
     /// The axes of each collocation. No container is kept open: a request may name more datasets than a process may
     /// open files.
     fn axes_in(&self, selection: &Selection) -> Result<Vec<CollocationAxes>> {
-        let targets = selection.targets(&self.inner)?.into_iter();
-        let found = targets.map(|Target { reader, collocation, plans, .. }| {
-            Ok(CollocationAxes { axes: reader.axes(&self.inner, &collocation)?, collocation, plans })
+        let targets = selection.targets(&self.inner)?;
+        let Some(reader) = targets.first().map(|target| Arc::clone(&target.reader)) else {
+            return Ok(Vec::new());
+        };
+        let keys: Vec<_> = targets.iter().map(|target| deletions_key(&target.collocation.text)).collect();
+        let cells: Vec<_> = keys.iter().map(|key| Cell::kv(DATASET, key)).collect();
+        let marks = reader.get_many(&self.inner, &cells)?;
+        let found = targets.into_iter().zip(marks).map(|(Target { collocation, plans, .. }, mark)| {
+            let axes = match mark {
+                None => reader.axes(&self.inner, &collocation)?,
+                Some(_) => Arc::new(axes_of_fields(&self.inner, &reader, &collocation)?),
+            };
+            Ok(CollocationAxes { axes, collocation, plans })
         });
         found.collect()
     }
+}
+
+/// The axes of a collocation of which fields were deleted: the values of those that are there.
+fn axes_of_fields(inner: &Inner, reader: &DatasetReader, collocation: &Collocation) -> Result<Axes> {
+    let names = &collocation.names;
+    let mut escaped: Vec<BTreeSet<String>> = vec![BTreeSet::new(); names.len()];
+    reader.for_pages(inner, collocation.objects.index, |page| {
+        for (key, _) in page.iter().filter(|(_, record)| !is_deletion(record)) {
+            let Some(element) = element_of_kv_key(key, names.len()) else { continue };
+            for (value, known) in element.split(':').zip(&mut escaped) {
+                if !known.contains(value) {
+                    known.insert(value.to_owned());
+                }
+            }
+        }
+        Ok(())
+    })?;
+    let axes = names.iter().zip(escaped).map(|(name, escaped)| {
+        let values = escaped.iter().filter_map(|value| Key::from_joined([&**name], value));
+        (name.clone(), values.map(|key| key.get(name).unwrap_or_default().to_owned()).collect())
+    });
+    Ok(Axes(axes.collect()))
 }
 
 struct CollocationAxes {
@@ -90,7 +127,7 @@ impl Union {
     fn add_wanted<'a>(
         &mut self,
         filter: &LevelFilter,
-        axes: impl IntoIterator<Item = &'a (Box<str>, std::collections::BTreeSet<String>)>,
+        axes: impl IntoIterator<Item = &'a (Box<str>, BTreeSet<String>)>,
     ) {
         for (name, values) in axes {
             values

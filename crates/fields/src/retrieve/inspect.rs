@@ -19,6 +19,7 @@ use crate::{
         dataset_reader::DatasetReader,
         layers::Layer,
         layout::{element_of_kv_key, kv_key},
+        location::is_deletion,
         locks::Action,
         select::Target,
     },
@@ -219,7 +220,7 @@ impl Walk {
             }
         };
         for (element, record) in batch.iter().zip(records) {
-            let Some(record) = record else { continue };
+            let Some(record) = record.filter(|record| !is_deletion(record)) else { continue };
             if self.layer.is_some() && seen.hides(&self.collocation.text, element) {
                 continue;
             }
@@ -275,7 +276,9 @@ impl DatasetReader {
         key: impl FnOnce() -> Key,
     ) -> Result<Option<Location>> {
         let mut found = self.get_many(inner, &[Cell::kv(index, kv_key(element).as_bytes())])?;
-        let Some(record) = found.pop().flatten() else { return Ok(None) };
+        let Some(record) = found.pop().flatten().filter(|record| !is_deletion(record)) else {
+            return Ok(None);
+        };
         let location = Location::decode(&record, &self.dataset.uri);
         location.map(Some).ok_or_else(|| self.corrupt_index(index, key().to_string()))
     }

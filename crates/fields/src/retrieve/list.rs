@@ -20,6 +20,7 @@ use crate::{
         history::parse_history,
         layers::{Layer, Seen},
         layout::{element_of_kv_key, kv_key},
+        location::is_deletion,
         locks::Action,
         root::Entry,
         select::{Selection, Target},
@@ -34,7 +35,7 @@ use crate::{
 /// What a listing shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ListOptions {
-    /// Whether to include replaced fields.
+    /// Whether to include replaced and deleted fields.
     pub duplicates: bool,
 }
 
@@ -71,12 +72,22 @@ impl Listed {
         self.collocation.field_key(&self.element).unwrap_or_default()
     }
 
+    /// The text of its collocation.
+    pub(crate) fn collocation_text(&self) -> &str {
+        &self.collocation.text
+    }
+
+    /// Its entry in the dataset's container.
+    pub(crate) fn index_cell(&self) -> Cell<'_> {
+        Cell::kv(self.collocation.objects.index, kv_key(&self.element).as_bytes())
+    }
+
     /// Where the bytes are.
     pub fn location(&self) -> &Location {
         &self.location
     }
 
-    /// Whether a later field has replaced it.
+    /// Whether a later field has replaced it, or it was deleted.
     pub fn is_replaced(&self) -> bool {
         self.is_replaced
     }
@@ -248,9 +259,10 @@ impl Walk {
                     texts.iter().map(|text| Cell::kv(object, kv_key(text).as_bytes())).collect();
                 let records = self.reader.get_many(&scan.inner, &cells)?;
                 for (element, record) in texts.iter().zip(records) {
-                    let Some(record) = record.filter(|_| !self.is_hidden(&mut scan.seen, element)) else {
+                    let Some(record) = record.filter(|record| !is_deletion(record)) else { continue };
+                    if self.is_hidden(&mut scan.seen, element) {
                         continue;
-                    };
+                    }
                     scan.found.push_back(self.listed(element, &record, false));
                 }
             }
@@ -261,7 +273,7 @@ impl Walk {
 
     fn take_index(&mut self, page: &Page, Scan { found, seen, .. }: &mut Scan<Listed>) {
         let names = self.collocation.names.len();
-        for (key, record) in page.iter() {
+        for (key, record) in page.iter().filter(|(_, record)| !is_deletion(record)) {
             match element_of_kv_key(key, names) {
                 Some(element) if !self.wants(element) || self.is_hidden(seen, element) => {}
                 Some(element) => found.push_back(self.listed(element, record, false)),

@@ -19,6 +19,7 @@ use crate::{
     catalogue::{
         dataset_reader::DatasetReader,
         layout::{element_of_kv_key, kv_key},
+        location::is_deletion,
         select::Target,
     },
     store::Inner,
@@ -144,7 +145,7 @@ impl Walk<'_> {
 
     fn page(&mut self, object: ObjectId, is_history: bool, page: &Page) -> Result<()> {
         let names = self.target.collocation.names.len();
-        for (key, value) in page.iter() {
+        for (key, value) in page.iter().filter(|(_, value)| is_history || !is_deletion(value)) {
             let (element, record) = match is_history {
                 false => (element_of_kv_key(key, names), Some(value)),
                 true => parse_history(key, value)

@@ -1,10 +1,10 @@
-//! The workload: fields archived and replaced through two handles, transactions, snapshots, wipes and a purge.
+//! The workload: fields archived, replaced and deleted through two handles, transactions, snapshots, wipes and a purge.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use isotach_engine_posix::simulation::{Random, SimulatedDisk};
 use isotach_fields::{Config, FieldStore, Result, VerifyOptions, VerifyReport};
-use isotach_mars::{Clock, Key};
+use isotach_mars::{Clock, Key, Request};
 use isotach_object::Registry;
 
 use crate::history::{Fields, History, Shown, States};
@@ -96,6 +96,7 @@ impl Work {
             24..28 => self.transaction(at, &dataset),
             28..31 => self.snapshot(at),
             31 => self.wipe(&dataset),
+            32..35 => self.delete(at, &dataset),
             _ => self.flush(at),
         }
     }
@@ -136,6 +137,18 @@ impl Work {
         self.handles[at].flush().unwrap();
         let changes = self.changes();
         archived.keys().for_each(|dataset| self.states(dataset).flushed(changes));
+    }
+
+    /// Deletes a field, if it exists.
+    fn delete(&mut self, at: usize, dataset: &str) {
+        let key = field(dataset, self.random.below(12));
+        let (changes, mut after) = (self.changes(), self.states(dataset).newest());
+        let exists = after.remove(&key.to_string()).is_some();
+        self.states(dataset).begin(changes, after);
+        let deleted = self.handles[at].delete(&Request::from(&key), true).unwrap();
+        assert_eq!(deleted.fields(), u64::from(exists));
+        let changes = self.changes();
+        self.states(dataset).flushed(changes);
     }
 
     /// Several fields in a transaction. Every third transaction is dropped.

@@ -7,6 +7,7 @@ mod beside;
 mod control;
 mod copy;
 mod create;
+mod delete;
 mod evictions;
 mod faults;
 mod faulty;

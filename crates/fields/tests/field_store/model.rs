@@ -24,6 +24,9 @@ enum Step {
     RetrieveMany(u8, u8),
     List(Option<u8>, Option<u8>, Option<u8>),
     Wipe(u8, Option<u8>),
+    /// All params of a step and of the one after it.
+    Delete(Name),
+    Purge,
 }
 
 fn key((class, kind, step, param): Name) -> Key {
@@ -45,6 +48,8 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (proptest::option::of(0..2_u8), proptest::option::of(0..2_u8), proptest::option::of(0..3_u8))
             .prop_map(|(class, kind, step)| Step::List(class, kind, step)),
         1 => (0..2_u8, proptest::option::of(0..2_u8)).prop_map(|(class, kind)| Step::Wipe(class, kind)),
+        2 => name().prop_map(Step::Delete),
+        1 => Just(Step::Purge),
     ]
 }
 
@@ -86,6 +91,17 @@ fn run(layout: &Layout, steps: &[Step]) {
                 reader.wipe(&request(&text(Some(*class), *kind, None)), true).unwrap();
                 model.visible.retain(|name, _| name.0 != *class || kind.is_some_and(|kind| name.1 != kind));
             }
+            Step::Delete(name) => {
+                let is_gone = |other: &Name| {
+                    (other.0, other.1) == (name.0, name.1) && (name.2..=name.2 + 1).contains(&other.2)
+                };
+                let steps = format!("step={}/{},param=130/131", name.2 * 6, name.2 * 6 + 6);
+                let report = reader.delete(&crate::layouts::request_like(&key(*name), &steps), true).unwrap();
+                let before = model.visible.len();
+                model.visible.retain(|name, _| !is_gone(name));
+                assert_eq!(report.fields() as usize, before - model.visible.len());
+            }
+            Step::Purge => assert!(reader.purge(&request(""), true).unwrap().unusable.is_empty()),
             reading => compare(&reader, reading, &model),
         }
     }

@@ -1,4 +1,4 @@
-//! Writers beside movers, wipers and purgers, each in a thread and with its own handle.
+//! Writers beside movers, wipers, deleters and purgers, each in a thread and with its own handle.
 //!
 //! What must hold: the fields of a flush without an error can be read until they are wiped, and everything that is
 //! listed at the end can be read.
@@ -9,10 +9,10 @@ use std::{
 };
 
 use isotach_fields::{FieldStore, ListOptions};
-use isotach_mars::Key;
+use isotach_mars::{Key, Request};
 use isotach_needs::number;
 
-use crate::layouts::{Layout, archive, field, request, with};
+use crate::layouts::{Layout, archive, field, request, request_like, verify, with};
 
 /// How many threads write.
 const WRITERS: usize = 3;
@@ -146,18 +146,66 @@ fn wipes_of_collocations_and_purges_beside_writers_leave_whole_fields() {
             assert!(answer.unusable.is_empty(), "{:?} on {}", answer.unusable, layout.name);
         };
         beside(&stores, &layout, &[&fc, &an, &fc, &purger]);
-        let reader = layout.store();
-        assert_all_readable(&reader, layout.name);
-        for (writer, store) in stores.iter().enumerate() {
-            let fields = fields_of(writer, rounds(&layout));
-            let fields: Vec<(Key, &[u8])> =
-                fields.iter().map(|(key, bytes)| (key.clone(), &**bytes)).collect();
-            archive(store, &fields);
-            for (key, bytes) in fields {
-                let exact = reader.list(&isotach_mars::Request::from(&key), ListOptions::default()).unwrap();
-                assert_eq!(exact.count(), 1, "{key} on {}", layout.name);
-                assert_eq!(reader.retrieve_one(&key).unwrap().as_deref(), Some(bytes), "{}", layout.name);
-            }
+        assert_writable(&layout, &stores);
+    }
+}
+
+/// That everything can be read, and more is archived, listed and read.
+fn assert_writable(layout: &Layout, stores: &[FieldStore]) {
+    let reader = layout.store();
+    assert_all_readable(&reader, layout.name);
+    for (writer, store) in stores.iter().enumerate() {
+        let fields = fields_of(writer, rounds(layout));
+        let fields: Vec<(Key, &[u8])> = fields.iter().map(|(key, bytes)| (key.clone(), &**bytes)).collect();
+        archive(store, &fields);
+        for (key, bytes) in fields {
+            let exact = reader.list(&Request::from(&key), ListOptions::default()).unwrap();
+            assert_eq!(exact.count(), 1, "{key} on {}", layout.name);
+            assert_eq!(reader.retrieve_one(&key).unwrap().as_deref(), Some(bytes), "{}", layout.name);
         }
+    }
+}
+
+#[test]
+fn deletions_and_purges_beside_writers_leave_whole_fields() {
+    for layout in layouts() {
+        let deleted = AtomicUsize::new(0);
+        let deleter = |steps: &'static str, kind: &'static str| {
+            let request = request_like(&field("0", "t"), &format!("{kind},number=all,step={steps}"));
+            let deleted = &deleted;
+            move |store: &FieldStore| {
+                let report = store.delete(&request, true).unwrap();
+                deleted.fetch_add(report.fields() as usize, Ordering::Relaxed);
+            }
+        };
+        let (even, all) = (deleter("0/to/1000/by/2", "class=od"), deleter("all", "class=od,type=an"));
+        let purger = |store: &FieldStore| {
+            let answer = store.purge(&request(""), true).unwrap();
+            assert!(answer.unusable.is_empty(), "{:?} on {}", answer.unusable, layout.name);
+        };
+        let stores = writers(&layout);
+        let flushed = beside(&stores, &layout, &[&even, &even, &all, &purger]);
+        assert_eq!(flushed.len(), WRITERS * rounds(&layout) * 3, "no flush fails on {}", layout.name);
+        let reader = layout.store();
+        let mut left = 0;
+        for (key, bytes) in &flushed {
+            let found = reader.retrieve_one(key).unwrap();
+            let is_even = key.get("step").unwrap().parse::<u32>().unwrap() % 2 == 0;
+            let is_deleted = key.get("class") == Some("od") && (is_even || key.get("type") == Some("an"));
+            assert_eq!(found.as_deref(), (!is_deleted).then_some(&**bytes), "{key} on {}", layout.name);
+            left += usize::from(!is_deleted);
+        }
+        assert!(deleted.into_inner() >= flushed.len() - left, "on {}", layout.name);
+        assert_eq!(reader.list(&request(""), ListOptions::default()).unwrap().count(), left);
+        reader.purge(&request(""), true).unwrap();
+        // Without transactions, entries of the history may follow the purge of their deletion.
+        let all = reader.list(&request(""), ListOptions { duplicates: true }).unwrap().count();
+        assert!(
+            all == left || all > left && !layout.has_transactions(),
+            "{all} and {left} on {}",
+            layout.name
+        );
+        assert!(verify(&reader, true).is_sound());
+        assert_writable(&layout, &stores);
     }
 }

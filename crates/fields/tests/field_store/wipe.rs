@@ -71,7 +71,7 @@ fn single_fields_and_the_whole_store_are_refused() {
     assert!(error.is_usage());
     assert_eq!(
         error.to_string(),
-        "the request names step, param, which tell single fields apart; only whole datasets and collocations can be removed"
+        "the request names step, param, which tell single fields apart; only whole datasets and collocations can be removed (`isotach delete` removes single fields)"
     );
     let error = store.wipe(&request(""), true).unwrap_err();
     assert_eq!(

@@ -8,6 +8,7 @@ from isotach._arguments import KeyLike, RequestLike
 from isotach._reports import (
     DatasetStats,
     DatasetStatus,
+    DeleteReport,
     Key,
     Missing,
     PurgedDataset,
@@ -36,6 +37,7 @@ __all__ = [
     "columns",
     "control",
     "decode_into",
+    "delete",
     "purge",
     "remove_snapshot",
     "set_environment",
@@ -283,6 +285,7 @@ class Tree:
 def status(handle: Handle, request: RequestLike) -> list[DatasetStatus]: ...
 def stats(handle: Handle, request: RequestLike) -> list[DatasetStats]: ...
 def wipe(handle: Handle, request: RequestLike, doit: bool) -> WipeReport: ...
+def delete(handle: Handle, request: RequestLike, doit: bool) -> DeleteReport: ...
 def purge(handle: Handle, request: RequestLike, doit: bool) -> list[PurgedDataset]: ...
 def control(handle: Handle, request: RequestLike, lock: bool, actions: list[str]) -> list[Key]: ...
 def columns(handle: Handle, request: RequestLike) -> Columns:

@@ -99,6 +99,36 @@ class WipeReport:
 
 
 @dataclass(frozen=True, slots=True)
+class DeletedFields:
+    """The fields that a dataset loses by a deletion."""
+
+    key: Key
+    """The dataset."""
+    fields: int
+    bytes: int
+    """The bytes of the fields, those in adopted files included."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteReport:
+    """What a deletion removes, or has removed."""
+
+    done: bool
+    """False for a dry run."""
+    datasets: list[DeletedFields]
+
+    @property
+    def fields(self) -> int:
+        """The fields of all datasets."""
+        return sum(dataset.fields for dataset in self.datasets)
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of the fields of all datasets."""
+        return sum(dataset.bytes for dataset in self.datasets)
+
+
+@dataclass(frozen=True, slots=True)
 class PurgedDataset:
     """What a purge frees in a dataset, or has freed."""
 

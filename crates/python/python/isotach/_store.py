@@ -19,6 +19,7 @@ from isotach._progress import Progress
 from isotach._reports import (
     DatasetStats,
     DatasetStatus,
+    DeleteReport,
     Key,
     PurgedDataset,
     Snapshot,
@@ -297,7 +298,7 @@ class Store:
     def wipe(self, request: RequestLike = None, /, *, doit: bool = False, **keywords: Any) -> WipeReport:
         """Removes the datasets, or the collocations of datasets, that a request names.
 
-        Single fields cannot be removed. Without ``doit`` nothing is removed, and the report says what would be.
+        :meth:`delete` removes single fields. Without ``doit`` nothing is removed, and the report says what would be.
 
         Raises
         ------
@@ -307,6 +308,21 @@ class Store:
             A dataset is locked for wiping. Nothing is removed then.
         """
         return _isotach.wipe(self._native, request_of(request, keywords), doit)
+
+    def delete(self, request: RequestLike = None, /, *, doit: bool = False, **keywords: Any) -> DeleteReport:
+        """Deletes the fields that a request names: those that :meth:`inspect` finds.
+
+        Without ``doit`` nothing is deleted, and the report says how many fields would be. The fields are gone durably, and for
+        every reader, when this returns; a snapshot still shows them. :meth:`purge` frees their space. Adopted files stay.
+
+        Raises
+        ------
+        InvalidInputError
+            The request names no key, or lacks one that the schema asks for.
+        LockedError
+            A dataset is locked for wiping. Nothing is deleted then.
+        """
+        return _isotach.delete(self._native, request_of(request, keywords), doit)
 
     def purge(
         self, request: RequestLike = None, /, *, doit: bool = False, **keywords: Any

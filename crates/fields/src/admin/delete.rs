@@ -1,0 +1,154 @@
+//! Deleting single fields.
+//!
+//! A deletion replaces the index entry of a field by a record that names no bytes. What must stay true:
+//! - A deletion is ordered among archived fields as a replacement is: every reader sees the field or does not.
+//! - The field stays in the history, where it counts as replaced. So its bytes stay until a purge, which finds them there.
+//! - A collocation is marked before fields of it are deleted: its axes may have values that no field has.
+//! - A deletion that returns without an error has found no move's mark: a later move does not list the field.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use isotach_mars::{Key, Match, Request};
+use isotach_object::{Cell, Container, Label, Update};
+
+use crate::{
+    Error, FieldStore, ListOptions, Listed, Listing, Result, Selection,
+    archive::publish::refuse_while_moved,
+    catalogue::{
+        layout::{DATASET, deletions_key, new_incarnation},
+        location::deletion_record,
+        locks::Action,
+    },
+    store::Inner,
+    sync::now_us,
+};
+
+/// The number of fields that are deleted in one call.
+const FIELDS_MAX: usize = 4096;
+
+/// What a deletion removes, or has removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeleteReport {
+    /// False for a dry run.
+    pub done: bool,
+    /// The datasets that lose fields.
+    pub datasets: Vec<DeletedFields>,
+}
+
+impl DeleteReport {
+    /// The fields of all datasets.
+    pub fn fields(&self) -> u64 {
+        self.datasets.iter().map(|dataset| dataset.fields).sum()
+    }
+
+    /// The bytes of all datasets.
+    pub fn bytes(&self) -> u64 {
+        self.datasets.iter().map(|dataset| dataset.bytes).sum()
+    }
+}
+
+/// The fields that a dataset loses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeletedFields {
+    /// The dataset.
+    pub key: Key,
+    /// How many.
+    pub fields: u64,
+    /// Their bytes, those in adopted files included. Adopted files stay unchanged.
+    pub bytes: u64,
+}
+
+impl FieldStore {
+    /// Deletes the fields that a request names: those that [`FieldStore::inspect`] finds, except fields below an overlay, and
+    /// vorticity and divergence in place of a component of the wind. With `doit` false, only reports how many.
+    ///
+    /// The fields are gone durably, and for every reader, when this returns. After a crash each field is there or gone.
+    /// Snapshots do not change, a retrieval under way still reads what it has found, and an overlay shows the field of the
+    /// dataset below again. Fields that were archived and not flushed yet are not deleted.
+    ///
+    /// The bytes of deleted fields count as replaced, and [`FieldStore::purge`] frees their space. Afterwards
+    /// [`FieldStore::axes`] reads the whole index of their collocation.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use isotach_fields::{Config, FieldStore};
+    /// # use isotach_object::{Registry, memory::Memory};
+    /// # let registry = Registry::new().with(Arc::new(Memory::new()));
+    /// # let config = Config::single(&"memory:doc".parse()?).with_schema("[ class [ type [ step: Step ]]]");
+    /// # let store = FieldStore::create(&config, &registry)?;
+    /// for step in ["0", "6", "12"] {
+    ///     store.archive(&format!("class=od,type=fc,step={step}").parse()?, b"field")?;
+    /// }
+    /// store.flush()?;
+    /// let request = "class=od,type=fc,step=6/12".parse()?;
+    /// assert_eq!(store.delete(&request, false)?.fields(), 2);
+    /// store.delete(&request, true)?;
+    /// assert!(store.retrieve_one(&"class=od,type=fc,step=6".parse()?)?.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Request`] when the request lacks a mandatory key, and [`Error::Invalid`] when it names none at all;
+    /// [`Error::Locked`] when a dataset is locked for wiping: nothing is deleted then. [`Error::Moving`] while a move has
+    /// a dataset: its fields may be in the target. [`Error::Corrupt`] for a field whose entry is damaged; and what the engines
+    /// report. Fields may be deleted before such an error; the deletion can be repeated.
+    pub fn delete(&self, request: &Request, doit: bool) -> Result<DeleteReport> {
+        self.inner.check_present("delete from")?;
+        if request.is_empty() {
+            return Err(Error::invalid("a request without keys", "the keys of the fields to delete"));
+        }
+        self.check_effect(request)?;
+        let selections = self.inner.select(request, Match::Exact)?;
+        selections.iter().try_for_each(|selection| selection.entry.check(Action::Wipe))?;
+        let mut datasets = Vec::new();
+        for selection in selections {
+            let deleted = self.inner.delete_in(selection, doit)?;
+            datasets.extend(Some(deleted).filter(|deleted| deleted.fields > 0));
+        }
+        Ok(DeleteReport { done: doit, datasets })
+    }
+}
+
+impl Inner {
+    fn delete_in(self: &Arc<Self>, selection: Selection, doit: bool) -> Result<DeletedFields> {
+        let (root, entry) = (Arc::clone(&selection.root), Arc::clone(&selection.entry));
+        let mut deleted = DeletedFields { key: entry.key.clone(), fields: 0, bytes: 0 };
+        let check_move = || root.same_incarnation(&entry)?.map_or(Ok(()), |now| refuse_while_moved(&now));
+        if doit {
+            check_move()?;
+        }
+        let (label, mut remover): (Label, Option<Arc<dyn Container>>) = (entry.record.label.parse()?, None);
+        let mut listing = Listing::unlocked(self, vec![selection], ListOptions::default());
+        loop {
+            let some: Vec<Listed> = listing.by_ref().take(FIELDS_MAX).collect::<Result<_>>()?;
+            if some.is_empty() {
+                break;
+            }
+            deleted.fields += some.len() as u64;
+            deleted.bytes += some.iter().map(|listed| listed.location().length).sum::<u64>();
+            if doit {
+                let container = match &remover {
+                    Some(container) => container,
+                    // A separate handle, so that a reader's handle has no updates.
+                    None => remover.insert(self.with_handles(|| Ok(root.pool.open_container(&label)?))?),
+                };
+                delete(&**container, &some)?;
+            }
+        }
+        if let Some(container) = remover {
+            container.flush()?;
+            check_move()?;
+        }
+        Ok(deleted)
+    }
+}
+
+/// Replaces the index entries of these fields. Marks their collocations first, whose axes may lose values.
+fn delete(catalogue: &dyn Container, fields: &[Listed]) -> Result<()> {
+    let record = deletion_record(now_us(), new_incarnation());
+    let collocations: BTreeSet<&str> = fields.iter().map(Listed::collocation_text).collect();
+    let marks: Vec<_> = collocations.into_iter().map(deletions_key).collect();
+    let marks = marks.iter().map(|key| Update::Put { cell: Cell::kv(DATASET, key), value: &[] });
+    let records = fields.iter().map(|listed| Update::Put { cell: listed.index_cell(), value: &record });
+    Ok(catalogue.update(&marks.chain(records).collect::<Vec<_>>())?)
+}
