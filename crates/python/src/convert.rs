@@ -26,7 +26,6 @@ pub(crate) fn key(given: &Bound<'_, PyAny>) -> Outcome<Key> {
     }
     let mut key = Key::new();
     for_each_pair(given, "key", |name, value| {
-        let name = name.to_str()?;
         match plain(value)? {
             Some(text) => key.set(name, &text),
             None => key.set(name, &text_of(name, value)?),
@@ -49,7 +48,6 @@ pub(crate) fn request(given: &Bound<'_, PyAny>) -> Outcome<Request> {
         return Ok(request);
     }
     for_each_pair(given, "request", |name, value| {
-        let name = name.to_str()?;
         match plain(value)? {
             Some(text) if text.contains(['/', '"', '\'']) => {
                 request.set_text(name, &text).map_err(FieldsError::Request)?;
@@ -62,18 +60,27 @@ pub(crate) fn request(given: &Bound<'_, PyAny>) -> Outcome<Request> {
     Ok(request)
 }
 
-/// Calls `each` for the names and values of a mapping.
+/// Calls `each` for the names and values of a mapping. A name may have an underscore behind it, as `class_`, because keywords and
+/// the arguments of `dict` need it for a word of Python.
 fn for_each_pair(
     given: &Bound<'_, PyAny>,
     noun: &str,
-    mut each: impl FnMut(&Bound<'_, PyString>, &Bound<'_, PyAny>) -> Outcome<()>,
+    mut each: impl FnMut(&str, &Bound<'_, PyAny>) -> Outcome<()>,
 ) -> Outcome<()> {
-    let mut pair = |name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>| match name.cast::<PyString>() {
-        Ok(name) => each(name, value),
-        Err(_) => {
+    let mut pair = |name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>| {
+        let Ok(text) = name.cast::<PyString>() else {
             let what = format!("a {noun} with the name {}", name.repr()?);
-            Err(wrong_type(&what, "text as the name"))
+            return Err(wrong_type(&what, "text as the name"));
+        };
+        let text = text.to_str()?;
+        let key = text.trim_end_matches('_');
+        if key != text && given.contains(key)? {
+            let what = format!("a {noun} with {key} and {text}");
+            return Err(
+                FieldsError::Invalid { what, expected: "one of them: both name one key".to_owned() }.into()
+            );
         }
+        each(key, value)
     };
     if let Ok(pairs) = given.cast::<PyDict>() {
         return pairs.iter().try_for_each(|(name, value)| pair(&name, &value));

@@ -38,9 +38,7 @@ impl Request {
     fn new(request: Option<&Bound<'_, PyAny>>, keywords: Option<&Bound<'_, PyDict>>) -> Outcome<Self> {
         let mut read = request.map_or_else(|| Ok(MarsRequest::new()), convert::request)?;
         if let Some(keywords) = keywords {
-            let more = convert::request(keywords)?;
-            // A name that is a word of Python is given with an underscore behind it.
-            more.iter().for_each(|(name, values)| read.set(name.trim_end_matches('_'), values.to_vec()));
+            convert::request(keywords)?.iter().for_each(|(name, values)| read.set(name, values.to_vec()));
         }
         Ok(read.into())
     }

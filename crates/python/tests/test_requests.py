@@ -181,11 +181,23 @@ def test_every_form_of_a_request_finds_the_same_field(filled: isotach.Store) -> 
         (isotach.Request(text), {}),
         (None, {"class_": "od", **rest}),
         ({"class": "od"}, rest),
+        ({"class_": "od", **rest}, {}),
+        ({"class_": "rd"}, {"class_": "od", **rest}),
         ("class=od", rest),
         (isotach.Request(class_="od"), rest),
     ]
     for request, keywords in forms:
         assert [bytes(field) for field in filled.retrieve(request, **keywords)] == [b"field 6 130"]
+
+
+def test_a_name_with_and_without_underscore_is_refused(store: isotach.Store) -> None:
+    both = {**KEY, "class_": "rd"}
+    with pytest.raises(
+        isotach.InvalidInputError, match="a request with class and class_: expected one of them"
+    ):
+        store.retrieve(both)
+    with pytest.raises(isotach.InvalidInputError, match="a key with class and class_"):
+        store.archive(b"field", both)
 
 
 def test_every_form_of_a_key_finds_the_same_field(filled: isotach.Store) -> None:
@@ -194,6 +206,7 @@ def test_every_form_of_a_key_finds_the_same_field(filled: isotach.Store) -> None
         KEY,
         Mine(),
         key(step=6, param=130),
+        {"class_": "od", **{name: value for name, value in KEY.items() if name != "class"}},
     ):
         field = filled.retrieve_one(form)
         assert field is not None

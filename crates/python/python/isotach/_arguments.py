@@ -9,7 +9,10 @@ from typing import Any
 from isotach._isotach import Request
 
 RequestLike = str | Mapping[str, Any] | Request | None
-"""MARS text, a mapping from names to one or several values, or a request. None means everything."""
+"""MARS text, a mapping from names to one or several values, or a request. None means everything.
+
+A name in a mapping or a keyword may have an underscore behind it, as ``class_``, because ``class`` is a word of Python.
+"""
 
 KeyLike = str | Mapping[str, Any]
 """Text such as ``"class=od,step=6"``, or a mapping from names to values."""
@@ -21,17 +24,17 @@ def request_of(request: RequestLike, keywords: Mapping[str, Any]) -> RequestLike
 
 
 def key_of(key: KeyLike | None, keywords: Mapping[str, Any]) -> KeyLike:
-    """The key, or the one that the keywords name. A name that is a word of Python has an underscore behind it."""
+    """The key, or the one that the keywords name. A name may have an underscore behind it, for a word of Python."""
     if not keywords:
         if key is None:
             raise TypeError("no key: expected a mapping, text, or keywords")
         return key
-    named = {name.rstrip("_"): value for name, value in keywords.items()}
     if key is None:
-        return named
+        return keywords
     if isinstance(key, str):
         raise TypeError("both a key as text and keywords: expected one of them")
-    return {**key, **named}
+    named = {name.rstrip("_"): value for name, value in keywords.items()}
+    return {**{name: value for name, value in key.items() if str(name).rstrip("_") not in named}, **named}
 
 
 def refuse_objects(data: Any) -> None:
