@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{acl::ListFlag, schema};
 use crate::{
-    context::{self, Source, StoreFlags, check_matches, flag_of, not_opened},
+    context::{self, Source, StoreFlags, flag_of, not_opened},
     failure::{Failure, Outcome, say},
     output::{count, outln, print_json},
 };
@@ -36,17 +36,25 @@ pub(crate) struct InitFlags {
     json: bool,
 }
 
-/// Creates the store of a configuration, or opens it if it exists. A missing folder above the store is an error, because it
-/// is mostly a spelling mistake.
-pub(crate) fn create(config: &Config, source: &Source) -> Outcome<FieldStore> {
-    let name = source.name();
+/// Creates the store of a configuration, or opens it if it exists. Without `with_parents` a missing folder above the store is
+/// an error, because it is mostly a spelling mistake. A configuration that is refused creates nothing.
+pub(crate) fn create(config: &Config, source: &Source, with_parents: bool) -> Outcome<FieldStore> {
+    let (name, registry) = (source.name(), context::registry());
+    source.check_before_creation(config, &registry).map_err(|error| match error {
+        error @ FieldsError::Invalid { .. } => error.into(),
+        error => not_opened(error, config, source),
+    })?;
+    if with_parents {
+        parents(config)
+            .try_for_each(|folder| fs::create_dir_all(folder).map_err(Failure::file("create", folder)))?;
+    }
     if let Some(folder) = parents(config).find(|folder| !folder.exists()) {
         let (folder, flag) = (folder.display(), flag_of(source));
         return Err(Failure::failed(format!(
             "cannot create store {name}: its folder {folder} does not exist; `isotach {flag} init --parents` creates it, too"
         )));
     }
-    let store = FieldStore::create(config, &context::registry()).map_err(|error| match error {
+    FieldStore::create(config, &registry).map_err(|error| match error {
         FieldsError::NotAStore { store, why } => {
             Failure::failed(format!("cannot create a field store in {store}: {why}"))
         }
@@ -55,9 +63,7 @@ pub(crate) fn create(config: &Config, source: &Source) -> Outcome<FieldStore> {
             Failure::failed(format!("cannot create store {name}: no folder can be created there"))
         }
         error => not_opened(error, config, source),
-    })?;
-    check_matches(config, source, &store)?;
-    Ok(store)
+    })
 }
 
 /// The folders that contain the pools.
@@ -75,12 +81,8 @@ pub(crate) fn run(target: &StoreFlags, flags: &InitFlags) -> Outcome {
     if let Some(path) = &flags.schema {
         config = config.with_schema(schema::read_useful(path)?.source());
     }
-    if flags.parents {
-        parents(&config)
-            .try_for_each(|folder| fs::create_dir_all(folder).map_err(Failure::file("create", folder)))?;
-    }
     let existed = FieldStore::open(&config, &context::registry()).is_ok();
-    let store = create(&config, &source)?;
+    let store = create(&config, &source, flags.parents)?;
     if let Some(acl) = acl {
         store.set_rights(&RightsChange { acl: Some(acl), ..RightsChange::default() })?;
     }

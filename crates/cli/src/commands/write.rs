@@ -95,7 +95,7 @@ fn store(target: &StoreFlags, flags: &WriteFlags, intake: &Intake<'_>) -> Outcom
     };
     intake.check(&schema)?;
     intake.check_files()?;
-    let store = init::create(&config, &source)?;
+    let store = init::create(&config, &source, false)?;
     say(format!("created store {}", source.name()));
     Ok(store)
 }

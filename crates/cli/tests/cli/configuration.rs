@@ -84,6 +84,22 @@ fn a_schema_without_rules_creates_no_store() {
 }
 
 #[test]
+fn a_space_that_matches_no_dataset_key_creates_no_store() {
+    let store = Store::absent();
+    let raw = store.file("raw", b"field");
+    let message = "match: key \"klass\": expected a dataset key of the schema: activity, class, ";
+    for pool in ["new", "deep/new"] {
+        let run = store.configured(&format!("spaces:\n  - pool: posix:{pool}\n    match: {{klass: rd}}\n"));
+        for arguments in
+            [&["init"][..], &["init", "--parents"], &["write", "--init", "--key", &field(0), &raw]]
+        {
+            run(arguments).fails_with(2, &[message]);
+            assert!(!store.folder.path().join("new").exists() && !store.folder.path().join("deep").exists());
+        }
+    }
+}
+
+#[test]
 fn spaces_choose_pools_and_reads_search_all() {
     let store = Store::absent();
     store.file(
