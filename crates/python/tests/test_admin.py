@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -114,6 +117,25 @@ def test_an_interrupt_during_the_progress_of_a_verification_is_raised(filled: is
     with pytest.raises(KeyboardInterrupt):
         filled.verify(data=True, threads=1, progress=interrupt)
     assert len(calls) == 1
+
+
+def test_a_signal_ends_a_verification_soon(store: isotach.Store) -> None:
+    for step in range(500):
+        store.archive(b"field", key(step=step))
+    store.flush()
+    calls = 0
+
+    def interrupted(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 10:
+            os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.02)
+
+    with pytest.raises(KeyboardInterrupt):
+        store.verify(data=True, threads=1, progress=interrupted)
+    assert 10 <= calls < 100
+    assert store.verify(data=True).fields == 500
 
 
 def test_a_verification_reports_progress_and_what_it_read(filled: isotach.Store) -> None:

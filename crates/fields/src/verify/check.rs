@@ -87,6 +87,9 @@ impl Checker<'_> {
         let newest = self.newest(batch)?;
         let mut buffer = Vec::new();
         for ((candidate, size), is_newest) in batch.iter().zip(sizes).zip(newest) {
+            if self.run.is_ended() {
+                return Ok(());
+            }
             // The newest field is also in the index, and is checked there.
             if is_newest {
                 continue;

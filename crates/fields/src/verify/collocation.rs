@@ -70,8 +70,8 @@ pub(super) fn verify(
             })
             .collect();
         let walked = targets.iter().try_for_each(|target| {
-            Walk { inner, reader, target, give: &give, part: &mut *part, batch: Vec::new(), axes: Vec::new() }
-                .walk()
+            let (part, batch, axes) = (&mut *part, Vec::new(), Vec::new());
+            Walk { inner, reader, target, give: &give, run, part, batch, axes }.walk()
         });
         drop(give);
         for thread in threads {
@@ -96,6 +96,7 @@ struct Walk<'w> {
     reader: &'w Arc<DatasetReader>,
     target: &'w Target,
     give: &'w SyncSender<Vec<Candidate>>,
+    run: &'w Run<'w>,
     part: &'w mut VerifiedPart,
     batch: Vec<Candidate>,
     /// The values of each axis, and missing values that were looked up again.
@@ -117,7 +118,7 @@ impl Walk<'_> {
         let objects = &collocation.objects;
         for (object, is_history) in [(objects.index, false), (objects.history, true)] {
             let mut anchor = Some(Anchor::start());
-            while let Some(at) = anchor.take() {
+            while let Some(at) = anchor.take().filter(|_| !self.run.is_ended()) {
                 match self.reader.page(self.inner, object, &at) {
                     Ok(page) => {
                         self.page(object, is_history, &page)?;

@@ -54,7 +54,9 @@ pub(super) fn verify(
         Ok(None) => return Ok(None),
         Ok(Some((reader, targets))) => {
             collocation::verify(inner, &reader, &targets, &mut lost, &mut part, run)?;
-            part.count_unnamed()?;
+            if !run.is_ended() {
+                part.count_unnamed()?;
+            }
         }
         Err(error) if error.is_too_many_open() => return Err(error),
         // The damage was reported already, or is reported here.

@@ -12,6 +12,8 @@ mod repair;
 mod report;
 mod unnamed;
 
+use std::ops::ControlFlow;
+
 use isotach_mars::Request;
 use isotach_object::Registry;
 
@@ -51,13 +53,31 @@ impl FieldStore {
         options: VerifyOptions,
         progress: &(dyn Fn(VerifyProgress) + Sync),
     ) -> Result<VerifyReport> {
+        let progress = |now| {
+            progress(now);
+            ControlFlow::Continue(())
+        };
+        Ok(self.verify_until(request, options, &progress)?.unwrap_or_default())
+    }
+
+    /// As [`FieldStore::verify`], until `progress` breaks: then it ends within the bytes of a few fields or the index of a dataset, and returns
+    /// `None`.
+    ///
+    /// # Errors
+    /// As [`FieldStore::verify`].
+    pub fn verify_until(
+        &self,
+        request: &Request,
+        options: VerifyOptions,
+        progress: &(dyn Fn(VerifyProgress) -> ControlFlow<()> + Sync),
+    ) -> Result<Option<VerifyReport>> {
         let selected = self.select(request);
         let size = |of: &Selection| self.inner.size_of(&of.root, &of.entry.record).unwrap_or(0);
         let sizes = selected.iter().flatten().map(size);
         let total = options.data.then(|| sizes.sum());
         let run = Run::new(options, total, progress);
         let mut parts = Vec::new();
-        for root in &self.inner.roots {
+        for root in self.inner.roots.iter().take_while(|_| !run.is_ended()) {
             parts.push(datasets::verify(&self.inner, root, &run)?);
         }
         let is_reported = parts.iter().any(|part| !part.damage.is_empty());
@@ -65,14 +85,14 @@ impl FieldStore {
             Err(error) if is_reported && error.code() == "corrupt" => Vec::new(),
             selected => selected?,
         };
-        for selection in &selections {
+        for selection in selections.iter().take_while(|_| !run.is_ended()) {
             parts.extend(dataset::verify(&self.inner, selection, &run)?);
         }
-        Ok(VerifyReport {
+        Ok((!run.is_ended()).then(|| VerifyReport {
             parts,
             bytes: run.bytes.into_inner(),
             snapshot: self.inner.snapshot.as_ref().map(|snapshot| snapshot.name.clone()),
-        })
+        }))
     }
 
     /// Verifies the lists of datasets of a store that cannot be opened.
@@ -84,7 +104,7 @@ impl FieldStore {
         registry: &Registry,
         options: VerifyOptions,
     ) -> Result<VerifyReport> {
-        let run = Run::new(options, None, &|_| ());
+        let run = Run::new(options, None, &|_| ControlFlow::Continue(()));
         let mut parts: Vec<VerifiedPart> = Vec::new();
         for space in &config.spaces {
             let pool = registry.open_pool(&space.catalogue)?;

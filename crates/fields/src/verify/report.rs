@@ -1,8 +1,11 @@
 //! What a verification reports: parts, damage, and what a repair can do about it.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    ops::ControlFlow,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
 };
 
 use isotach_mars::Key;
@@ -230,22 +233,32 @@ pub(super) struct Run<'p> {
     fields: AtomicU64,
     pub(super) bytes: AtomicU64,
     total: Option<u64>,
-    report: &'p (dyn Fn(VerifyProgress) + Sync),
+    report: &'p (dyn Fn(VerifyProgress) -> ControlFlow<()> + Sync),
+    is_ended: AtomicBool,
 }
 
 impl<'p> Run<'p> {
     pub(super) fn new(
         options: VerifyOptions,
         total: Option<u64>,
-        report: &'p (dyn Fn(VerifyProgress) + Sync),
+        report: &'p (dyn Fn(VerifyProgress) -> ControlFlow<()> + Sync),
     ) -> Self {
-        Self { options, fields: AtomicU64::new(0), bytes: AtomicU64::new(0), total, report }
+        let (fields, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { options, fields, bytes, total, report, is_ended: AtomicBool::new(false) }
+    }
+
+    /// Whether the caller has ended it.
+    pub(super) fn is_ended(&self) -> bool {
+        self.is_ended.load(Ordering::Relaxed)
     }
 
     pub(super) fn add(&self, fields: u64, bytes: u64) {
         let fields = self.fields.fetch_add(fields, Ordering::Relaxed) + fields;
         let bytes = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        (self.report)(VerifyProgress { fields, bytes, total: self.total.map(|total| total.max(bytes)) });
+        let now = VerifyProgress { fields, bytes, total: self.total.map(|total| total.max(bytes)) };
+        if (self.report)(now).is_break() {
+            self.is_ended.store(true, Ordering::Relaxed);
+        }
     }
 }
 
