@@ -74,7 +74,7 @@ class Made:
         except Corrupt:
             return "corrupt"
         except Unsupported:
-            return "unsupported"
+            return "newer-format"
         except NotThere:
             return "invalid-input"
 

@@ -286,7 +286,7 @@ def test_a_newer_version_is_refused_and_an_optional_feature_is_not(
     block = bytearray(path.read_bytes()[:60])
     block[offset] ^= 2
     path.write_bytes(bytes(block) + crc32c(bytes(block)).to_bytes(4, "little"))
-    assert (made.reader() == "unsupported") == refused
+    assert (made.reader() == "newer-format") == refused
     assert made.reader() == made.engine()
 
 

@@ -13,7 +13,7 @@ from format_state import ARRAY, GENERAL, KEY_VALUE
 
 
 @pytest.mark.parametrize(
-    ("kind", "expected"), [(5, "unsupported"), (6, "unsupported"), (0x7FFF, "unsupported"), (0x8000, None)]
+    ("kind", "expected"), [(5, "newer-format"), (6, "newer-format"), (0x7FFF, "newer-format"), (0x8000, None)]
 )
 def test_an_unknown_kind_is_refused_unless_it_is_optional(
     made: Made, kind: int, expected: str | None

@@ -53,8 +53,9 @@ impl Space {
             return Err(Error::invalid(format!("container {label} of pool {}", options.pool), expected));
         }
         let Some(format) = Format::of(format) else {
-            let what = format!("container {label} of format {format}; it reads 1 to {}", Format::NEW);
-            return Err(Error::Unsupported { engine: SCHEME, what });
+            let what =
+                format!("container {label} has format {format}, and this program reads 1 to {}", Format::NEW);
+            return Err(Error::NewerFormat { what });
         };
         let (open, classes) = (Mutex::default(), Mutex::default());
         Ok(Self {

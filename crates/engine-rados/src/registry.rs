@@ -78,8 +78,8 @@ impl Registry {
             Some(FORMAT) => self.check_data(),
             None | Some(LEAVING) => Err(self.no_pool()),
             Some(other) => {
-                let what = format!("the format of {}: {}", self.name, other.escape_ascii());
-                Err(Error::Unsupported { engine: SCHEME, what })
+                let what = format!("{} has the unknown format {}", self.name, other.escape_ascii());
+                Err(Error::NewerFormat { what })
             }
         }
     }

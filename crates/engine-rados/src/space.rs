@@ -105,8 +105,8 @@ impl Space {
         if text.strip_prefix(FORMAT).is_some_and(|rest| rest.starts_with(' ')) {
             return Ok(());
         }
-        let what = format!("the format of container {}: its header says {text:?}", self.label);
-        Err(Error::Unsupported { engine: crate::options::SCHEME, what })
+        let what = format!("container {} has the unknown format {text:?}", self.label);
+        Err(Error::NewerFormat { what })
     }
 
     pub(crate) fn gone(&self) -> Error {

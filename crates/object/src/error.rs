@@ -45,6 +45,12 @@ pub enum Error {
         /// What was asked for.
         what: String,
     },
+    /// A newer program stored it, in a format that this one does not read.
+    #[error("{what}; use a newer Isotach")]
+    NewerFormat {
+        /// What it is, and its format.
+        what: String,
+    },
     /// Stored bytes fail their checksum or contradict the format.
     #[error("corrupt: {what} in {place}")]
     Corrupt {
@@ -104,11 +110,12 @@ pub enum Error {
 
 impl Error {
     /// All codes of this layer.
-    pub const CODES: [&str; 11] = [
+    pub const CODES: [&str; 12] = [
         "not-found",
         "already-exists",
         "conflict",
         "unsupported",
+        "newer-format",
         "corrupt",
         "permission-denied",
         "no-space",
@@ -125,6 +132,7 @@ impl Error {
             Self::AlreadyExists { .. } => "already-exists",
             Self::Conflict { .. } => "conflict",
             Self::Unsupported { .. } => "unsupported",
+            Self::NewerFormat { .. } => "newer-format",
             Self::Corrupt { .. } => "corrupt",
             Self::PermissionDenied { .. } => "permission-denied",
             Self::NoSpace { .. } => "no-space",

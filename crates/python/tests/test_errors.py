@@ -92,14 +92,14 @@ def crc32c(data: bytes) -> int:
     return value ^ 0xFFFFFFFF
 
 
-def test_a_pool_of_a_newer_format_is_not_supported(filled: isotach.Store, tmp_path: Path) -> None:
+def test_a_pool_of_a_newer_format_is_refused_as_such(filled: isotach.Store, tmp_path: Path) -> None:
     superblock = tmp_path / "fields" / "superblock"
     block = bytearray(superblock.read_bytes())
     struct.pack_into("<I", block, 8, 2)
     struct.pack_into("<I", block, 60, crc32c(block[:60]))
     superblock.chmod(0o600)
     superblock.write_bytes(block)
-    with pytest.raises(isotach.UnsupportedError, match="of format version 2 .*use a newer Isotach"):
+    with pytest.raises(isotach.NewerFormatError, match="has format version 2 .*use a newer Isotach"):
         isotach.open(tmp_path / "fields")
 
 

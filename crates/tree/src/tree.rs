@@ -45,18 +45,17 @@ impl Tree {
     /// Opens a tree.
     ///
     /// # Errors
-    /// `NotFound`; `InvalidInput` where the container holds something else; `Unsupported` for a newer layout.
+    /// `NotFound`; `InvalidInput` where the container holds something else; `NewerFormat` for a newer layout.
     pub fn open(pool: &dyn Pool, label: &Label) -> Result<Self> {
         let container = pool.open_container(label)?;
         let (key, known) = KIND;
-        let mut found = container.get_many(&[Cell::kv(path::SETTINGS, key)])?;
-        let kind = found.pop().flatten().unwrap_or_default();
+        let mut found = container.get_many(&[Cell::kv(path::SETTINGS, key), fence::CELL])?.into_iter();
+        let kind = found.next().flatten().unwrap_or_default();
         if kind != known {
             return Err(match kind.strip_prefix(b"tree ") {
-                Some(version) => Error::Unsupported {
-                    engine: container.facets().engine,
-                    what: format!("layout {} of tree {label}", version.escape_ascii()),
-                },
+                Some(version) => {
+                    Error::NewerFormat { what: format!("tree {label} has layout {}", version.escape_ascii()) }
+                }
                 None => Error::invalid(format!("container {label}"), "one that holds a tree"),
             });
         }

@@ -74,8 +74,8 @@ fn a_pool_of_a_newer_format_is_refused() {
     store.run(["list"]).fails(
         1,
         &format!(
-            "the posix engine does not support {} of format version 99 with features 0x0 (this program reads version \
-             1; use a newer Isotach)",
+            "{} has format version 99 with features 0x0, and this program reads version 1 without features; use a \
+             newer Isotach",
             store.path().display()
         ),
     );

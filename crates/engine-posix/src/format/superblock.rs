@@ -5,7 +5,6 @@
 use std::{io, path::Path};
 
 use crate::{
-    capability::SCHEME,
     format::{check, checked},
     io::{
         directory::Directory,
@@ -123,11 +122,11 @@ impl Superblock {
             fields(&mut reader).ok_or_else(|| Error::corrupt("a short superblock", place()))?;
         if version > VERSION || mandatory != 0 {
             let what = format!(
-                "{} of format version {version} with features {mandatory:#x} (this program reads version \
-                 {VERSION}; use a newer Isotach)",
+                "{} has format version {version} with features {mandatory:#x}, and this program reads version \
+                 {VERSION} without features",
                 directory.display()
             );
-            return Err(Error::Unsupported { engine: SCHEME, what });
+            return Err(Error::NewerFormat { what });
         }
         Ok(block)
     }
@@ -172,8 +171,8 @@ mod tests {
             let bytes = checked(bytes, SIZE);
             Superblock::decode(&bytes, Kind::Pool, Path::new("/x")).map_err(|error| error.code())
         };
-        assert_eq!(with(8, 2).unwrap_err(), "unsupported", "version");
-        assert_eq!(with(12, 1).unwrap_err(), "unsupported", "mandatory feature");
+        assert_eq!(with(8, 2).unwrap_err(), "newer-format", "version");
+        assert_eq!(with(12, 1).unwrap_err(), "newer-format", "mandatory feature");
         assert!(with(16, 1).is_ok(), "optional feature");
     }
 }

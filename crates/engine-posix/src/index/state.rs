@@ -9,7 +9,6 @@ use isotach_engine_kit::bytes::Reader;
 use isotach_object::{Error, Precondition, Result};
 
 use crate::{
-    capability::SCHEME,
     format::{
         extent::{self, Extent},
         frame::{self, Frame, FrameVerdict, Origin},
@@ -402,6 +401,6 @@ impl Layer<'_> {
 
 /// The error for a frame kind that this program does not know.
 pub(crate) fn unknown_kind(log: &Log, kind: u16) -> Error {
-    let what = format!("frame kind {kind} in {}: a newer Isotach wrote it", log.path().display());
-    Error::Unsupported { engine: SCHEME, what }
+    let what = format!("{} has a frame of the unknown kind {kind}", log.path().display());
+    Error::NewerFormat { what }
 }

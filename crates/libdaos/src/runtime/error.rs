@@ -51,7 +51,7 @@ impl From<Error> for Der {
             Error::NotFound { .. } => DER_NONEXIST,
             Error::AlreadyExists { .. } => DER_EXIST,
             Error::Conflict { .. } => DER_TX_RESTART,
-            Error::Unsupported { .. } => DER_NOTSUPPORTED,
+            Error::Unsupported { .. } | Error::NewerFormat { .. } => DER_NOTSUPPORTED,
             Error::Corrupt { .. } => DER_CSUM,
             Error::PermissionDenied { .. } => DER_NO_PERM,
             Error::NoSpace { .. } => DER_NOSPACE,

@@ -92,7 +92,7 @@ fn not_made(uri: &PoolUri, path: &Path, error: io::Error) -> Error {
 fn check_pool(uri: &PoolUri, path: &Path) -> Result<()> {
     match files::read(&path.join(MARK))? {
         Some(format) if format == FORMAT => Ok(()),
-        Some(_) => Err(Error::Unsupported { engine: SCHEME, what: format!("the format of {uri}") }),
+        Some(_) => Err(Error::NewerFormat { what: format!("{uri} has an unknown format") }),
         None if fs::symlink_metadata(path).is_ok() => {
             Err(Error::invalid(uri.to_string(), "a folder that is a pool of this engine"))
         }

@@ -95,13 +95,13 @@ class TooManyOpenError(IsotachError):
 
 
 class UnsupportedError(IsotachError):
-    """The engine does not have the capability, or does not know the format of the pool: use another engine or a newer package."""
+    """The engine does not have the capability: use another engine."""
 
     code = "unsupported"
 
 
 class NewerFormatError(IsotachError):
-    """The store in a pool has a newer format than this package knows: install a newer one."""
+    """A store, or a pool or container of one, has a newer format than this package knows: install a newer package."""
 
     code = "newer-format"
 

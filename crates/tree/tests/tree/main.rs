@@ -303,7 +303,7 @@ fn a_container_that_holds_no_tree_or_a_newer_one_is_refused() {
     KeyValue::new(&*container, settings).unwrap().put(b"layout", b"tree 2").unwrap();
     container.flush().unwrap();
     let error = Tree::create(&*pool, &label()).unwrap_err();
-    assert!(error.code() == "unsupported" && error.to_string().contains("layout 2"), "{error}");
+    assert!(error.code() == "newer-format" && error.to_string().contains("layout 2"), "{error}");
 }
 
 #[test]
