@@ -46,6 +46,8 @@ pub enum KeyError {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Mismatch {
+    /// The keys of the rule, as a schema has them: `[class [type [step, number?]]]`.
+    pub rule: Box<str>,
     /// The line of the schema on which the rule begins.
     pub line: usize,
     /// Keys that the rule needs and that were not given.
@@ -70,7 +72,7 @@ pub struct Refused {
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "the rule at line {}", self.line)?;
+        write!(out, "the rule {} at line {}", self.rule, self.line)?;
         let mut before = " ";
         for refused in &self.refused {
             write!(out, "{before}wants {}={}, not {}", refused.name, refused.allowed, refused.value)?;
@@ -206,6 +208,7 @@ mod tests {
     #[test]
     fn a_mismatch_reads_as_a_sentence() {
         let mismatch = Mismatch {
+            rule: "[stream [date [time]]]".into(),
             line: 7,
             missing: vec!["date".into(), "time".into()],
             unused: vec!["foo".into()],
@@ -213,7 +216,8 @@ mod tests {
         };
         assert_eq!(
             mismatch.to_string(),
-            "the rule at line 7 wants stream=oper/scda, not x and also needs date, time and has no place for foo"
+            "the rule [stream [date [time]]] at line 7 wants stream=oper/scda, not x and also needs date, time and has no \
+             place for foo"
         );
     }
 }

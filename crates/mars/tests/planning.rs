@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(mismatch.missing, ["expver", "date", "levtype", "step"]);
         assert_eq!(
             error.to_string(),
-            "the request is incomplete: in the schema, the rule at line 3 also needs expver, date, levtype, step"
+            "the request is incomplete: in the schema, the rule [class, expver, stream, date, time, domain? [type, levtype [step, levelist?, param]]] at line 3 also needs expver, date, levtype, step"
         );
     }
 
@@ -220,7 +220,7 @@ mod tests {
         let error = schema.plans(&"a=1,b=1,e=1".parse().unwrap(), Match::Exact).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the request is incomplete: in the schema, the rule at line 2 also needs c, d, f, g"
+            "the request is incomplete: in the schema, the rule [a [b [c, d, e, f, g]]] at line 2 also needs c, d, f, g"
         );
     }
 

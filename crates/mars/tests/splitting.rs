@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(
             message(FORECASTS, &image),
             format!(
-                "no rule of the schema fits the key {image}: the rule at line 3 has no place for levtype, param"
+                "no rule of the schema fits the key {image}: the rule [class, expver, stream, date, time, domain? [type [step?, channel]]] at line 3 has no place for levtype, param"
             )
         );
     }
@@ -77,14 +77,14 @@ mod tests {
         assert_eq!(
             message(FORECASTS, &incomplete),
             format!(
-                "no rule of the schema fits the key {incomplete}: the rule at line 3 also needs date and has no place for number"
+                "no rule of the schema fits the key {incomplete}: the rule [class, expver, stream, date, time, domain? [type, levtype [step, levelist?, param]]] at line 3 also needs date and has no place for number"
             )
         );
         let other = SURFACE.replace("oper", "waef");
         assert_eq!(
             message(FORECASTS, &other),
             format!(
-                "no rule of the schema fits the key {other}: the rule at line 3 wants stream=oper/scda, not waef"
+                "no rule of the schema fits the key {other}: the rule [class, expver, stream, date, time, domain? [type, levtype [step, levelist?, param]]] at line 3 wants stream=oper/scda, not waef"
             )
         );
         assert_eq!(message("", "a=1"), "no rule of the schema fits the key a=1: it has no rules");

@@ -54,7 +54,8 @@ fn a_message_that_does_not_fit_the_schema_names_missing_and_surplus_keys() {
     let schema = "[ class, expver, stream, date, time, domain?, hdate [ type, levtype [ step, param ]]]";
     let store = Store::with_schema(schema);
     let file = store.file("one.grib", &good[0]);
-    let reason = "the rule at line 1 also needs hdate and has no place for levelist\n";
+    let reason = "the rule [class, expver, stream, date, time, domain?, hdate [type, levtype [step, param]]] at line 1 also \
+                  needs hdate and has no place for levelist\n";
     let parts = ["message 1 at byte 0: no rule of the schema fits the key", reason];
     store.write(&file).fails_with(1, &parts).begins("archived 0 fields");
     assert_eq!(store.count(), 0);

@@ -257,7 +257,7 @@ impl<'a> Planner<'a> {
         if !self.takes(rule) {
             return None;
         }
-        let mut mismatch = Mismatch { line: rule.line, ..Mismatch::default() };
+        let mut mismatch = rule.mismatch();
         for key in rule.keys() {
             match self.given(key) {
                 None if key.is_mandatory()

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::filter::{Values, Wanted};
 use crate::clock::Clock;
+use crate::error::Mismatch;
 use crate::types::KeyType;
 
 /// Which rule of a schema: its place among [`Schema::rules`](super::Schema::rules).
@@ -106,6 +107,17 @@ impl Rule {
     /// All keys, outermost level first.
     pub fn keys(&self) -> impl Iterator<Item = &LevelKey> {
         self.levels().into_iter().flat_map(Level::keys)
+    }
+
+    /// That it does not fit, with its keys as a schema has them and without a reason.
+    pub(super) fn mismatch(&self) -> Mismatch {
+        let named = |key: &LevelKey| match key.presence {
+            Presence::Mandatory => key.name.clone(),
+            Presence::Optional { .. } => format!("{}?", key.name),
+            Presence::Hidden { .. } => format!("{}-", key.name),
+        };
+        let levels = self.levels().map(|level| level.keys().map(named).collect::<Vec<_>>().join(", "));
+        Mismatch { rule: format!("[{}]]]", levels.join(" [")).into(), line: self.line, ..Mismatch::default() }
     }
 }
 

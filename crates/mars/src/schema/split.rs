@@ -114,7 +114,7 @@ impl Schema {
         if unused.is_empty() {
             return Ok(());
         }
-        let nearest = Mismatch { line: rule.line, unused, ..Mismatch::default() };
+        let nearest = Mismatch { unused, ..rule.mismatch() };
         Err(KeyError::NoRule { key: given.key.to_string(), nearest: Some(nearest) })
     }
 
@@ -125,7 +125,7 @@ impl Schema {
     }
 
     fn mismatch(&self, rule: &Rule, given: &Given<'_>) -> Mismatch {
-        let mut mismatch = Mismatch { line: rule.line, ..Mismatch::default() };
+        let mut mismatch = rule.mismatch();
         for key in rule.keys() {
             match given.value(key.name_id) {
                 None if key.is_mandatory() && !mismatch.missing.contains(&key.name) => {

@@ -131,7 +131,9 @@ mod tests {
             "class=od,expver=1,stream=oper,time=0,type=fc,levtype=sfc,step=3,param=tp".parse().unwrap();
         let error = schema().plans(&request, crate::Match::Exact).unwrap_err();
         assert!(
-            error.to_string().starts_with("the request is incomplete: in the schema, the rule at line "),
+            error
+                .to_string()
+                .starts_with("the request is incomplete: in the schema, the rule [class, expver, "),
             "{error}"
         );
         assert!(error.to_string().ends_with(" also needs date"), "{error}");
