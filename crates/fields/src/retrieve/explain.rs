@@ -153,21 +153,38 @@ fn unmatched_key(store: &FieldStore, request: &Request, mut part: Request) -> Re
 }
 
 fn no_match(name: &str, values: &[String], stored: &[impl AsRef<str>]) -> String {
-    let asked = values.join("/");
+    let asked = first_of(values);
     if stored.is_empty() {
         return format!("{name}={asked} matches nothing: no stored field has this key");
     }
-    let shown = stored.iter().take(VALUES_MAX).map(AsRef::as_ref).collect::<Vec<_>>().join("/");
-    let more = match stored.len().saturating_sub(VALUES_MAX) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("{name}={asked} matches nothing: stored is {name}={shown}{more}")
+    format!("{name}={asked} matches nothing: stored is {name}={}", first_of(stored))
+}
+
+/// The first values, and how many more there are.
+fn first_of(values: &[impl AsRef<str>]) -> String {
+    let shown = values.iter().take(VALUES_MAX).map(AsRef::as_ref).collect::<Vec<_>>().join("/");
+    match values.len().saturating_sub(VALUES_MAX) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_explanation_shows_a_few_values_and_counts_the_others() {
+        let values = |count: usize| (0..count).map(|step| step.to_string()).collect::<Vec<_>>();
+        assert_eq!(
+            no_match("step", &values(1000), &values(9)),
+            "step=0/1/2/3/4/5/6/7 and 992 more matches nothing: stored is step=0/1/2/3/4/5/6/7 and 1 more"
+        );
+        assert_eq!(
+            no_match("step", &values(8), &[""; 0]),
+            "step=0/1/2/3/4/5/6/7 matches nothing: no stored field has this key"
+        );
+    }
 
     #[test]
     fn missing_fields_are_named_by_the_keys_that_vary_and_all_are_counted() {
