@@ -189,7 +189,7 @@ impl Handle {
         let request = convert::request(request)?;
         let options = ListOptions { duplicates };
         let listing = slf.get().with(slf.py(), |store| store.list(&request, options))?;
-        Ok(Listing::new(slf.clone().unbind(), listing))
+        Ok(Listing::new(slf.clone().unbind(), listing, request))
     }
 
     fn inspect(slf: &Bound<'_, Self>, request: &Bound<'_, PyAny>) -> Outcome<Inspection> {

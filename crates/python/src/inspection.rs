@@ -7,11 +7,13 @@ use isotach_mars::Request;
 use pyo3::{prelude::*, types::PyDict};
 
 use crate::{
+    ahead::Ahead,
     convert::key_to_dict,
     error::{Failure, Outcome},
     handle::Handle,
     location::Location,
     reports::missing_to_python,
+    request::brief,
     resource::Resource,
 };
 
@@ -41,18 +43,18 @@ impl Inspected {
 pub(crate) struct Inspection {
     handle: Py<Handle>,
     request: Request,
-    state: Resource<Mutex<FieldsInspection>>,
+    state: Resource<Mutex<Ahead<FieldsInspection>>>,
 }
 
 impl Inspection {
     pub(crate) fn new(handle: Py<Handle>, inspection: FieldsInspection, request: Request) -> Self {
-        Self { handle, request, state: Resource::new(Mutex::new(inspection)) }
+        Self { handle, request, state: Resource::new(Mutex::new(Ahead::new(inspection))) }
     }
 
     fn with<T: Send>(
         &self,
         py: Python<'_>,
-        act: impl FnOnce(&mut FieldsInspection) -> T + Send,
+        act: impl FnOnce(&mut Ahead<FieldsInspection>) -> T + Send,
     ) -> Outcome<T> {
         self.handle.get().check_open(py)?;
         let state = self.state.here().ok_or(Failure::Closed(
@@ -69,13 +71,27 @@ impl Inspection {
     }
 
     fn __next__(&self, py: Python<'_>) -> Outcome<Option<Inspected>> {
-        Ok(self.with(py, Iterator::next)?.transpose()?.map(Inspected))
+        Ok(self.with(py, |state| state.next(1))?.transpose()?.map(Inspected))
     }
 
     /// After the end, the missing fields. `None` if they are unknown.
     #[getter]
     fn missing<'py>(&self, py: Python<'py>) -> Outcome<Option<Bound<'py, PyAny>>> {
-        let missing = self.with(py, |inspection| inspection.missing())?;
+        let missing = self.with(py, |state| state.inner.missing())?;
         missing.map(|missing| missing_to_python(py, &missing, &self.request)).transpose()
+    }
+
+    /// The next fields, at most `count`, which stay the next ones. Whether there are more.
+    fn _peek(&self, py: Python<'_>, count: usize) -> Outcome<(Vec<Inspected>, bool)> {
+        let (fields, has_more) = self.with(py, |state| state.peek(count))?;
+        Ok((fields.into_iter().map(Inspected).collect(), has_more))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Inspection of {}>", brief(&self.request))
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("isotach._html")?.call_method1("inspection", (slf,))
     }
 }

@@ -10,6 +10,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "arguments from Python are converted to values")]
 
 mod admin;
+mod ahead;
 mod archive;
 mod buffer;
 mod calls;

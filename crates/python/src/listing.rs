@@ -1,18 +1,18 @@
 //! [`Listing`]: the fields that match a request, without their bytes.
 
-use std::{
-    collections::VecDeque,
-    sync::{Mutex, PoisonError},
-};
+use std::sync::{Mutex, PoisonError};
 
 use isotach_fields::{Error as FieldsError, Listed as FieldsListed, Listing as FieldsListing};
+use isotach_mars::Request;
 use pyo3::{prelude::*, types::PyDict};
 
 use crate::{
+    ahead::Ahead,
     convert::key_to_dict,
     error::{Failure, Outcome},
     handle::Handle,
     location::Location,
+    request::brief,
     resource::Resource,
 };
 
@@ -57,31 +57,20 @@ impl Listed {
 #[pyclass(frozen, module = "isotach")]
 pub(crate) struct Listing {
     handle: Py<Handle>,
-    state: Resource<Mutex<State>>,
-}
-
-struct State {
-    listing: FieldsListing,
-    read: VecDeque<Result<FieldsListed, FieldsError>>,
-}
-
-impl State {
-    /// Reads until `count` fields are there, or the end.
-    fn fill(&mut self, count: usize) {
-        while self.read.len() < count
-            && let Some(next) = self.listing.next()
-        {
-            self.read.push_back(next);
-        }
-    }
+    request: Request,
+    state: Resource<Mutex<Ahead<FieldsListing>>>,
 }
 
 impl Listing {
-    pub(crate) fn new(handle: Py<Handle>, listing: FieldsListing) -> Self {
-        Self { handle, state: Resource::new(Mutex::new(State { listing, read: VecDeque::new() })) }
+    pub(crate) fn new(handle: Py<Handle>, listing: FieldsListing, request: Request) -> Self {
+        Self { handle, request, state: Resource::new(Mutex::new(Ahead::new(listing))) }
     }
 
-    fn with<T: Send>(&self, py: Python<'_>, act: impl FnOnce(&mut State) -> T + Send) -> Outcome<T> {
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        act: impl FnOnce(&mut Ahead<FieldsListing>) -> T + Send,
+    ) -> Outcome<T> {
         self.handle.get().check_open(py)?;
         let state = self
             .state
@@ -94,7 +83,7 @@ impl Listing {
     fn take_read(&self, py: Python<'_>) -> Outcome<Option<Result<FieldsListed, FieldsError>>> {
         self.handle.get().check_open(py)?;
         let state = self.state.here().map(Mutex::try_lock);
-        Ok(state.and_then(|state| state.ok()?.read.pop_front()))
+        Ok(state.and_then(|state| state.ok()?.take_read()))
     }
 }
 
@@ -107,22 +96,19 @@ impl Listing {
     fn __next__(&self, py: Python<'_>) -> Outcome<Option<Listed>> {
         let next = match self.take_read(py)? {
             Some(next) => Some(next),
-            None => self.with(py, |state| {
-                state.fill(BATCH);
-                state.read.pop_front()
-            })?,
+            None => self.with(py, |state| state.next(BATCH))?,
         };
         Ok(next.transpose()?.map(Listed))
     }
 
     /// The next fields, at most `count`, which stay the next ones. Whether there are more.
     fn _peek(&self, py: Python<'_>, count: usize) -> Outcome<(Vec<Listed>, bool)> {
-        let (fields, has_more) = self.with(py, |state| {
-            state.fill(count.saturating_add(1));
-            let fields: Vec<FieldsListed> = state.read.iter().take(count).flatten().cloned().collect();
-            (fields, state.read.len() > count)
-        })?;
+        let (fields, has_more) = self.with(py, |state| state.peek(count))?;
         Ok((fields.into_iter().map(Listed).collect(), has_more))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Listing of {}>", brief(&self.request))
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {

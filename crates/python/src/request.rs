@@ -13,6 +13,21 @@ pub(crate) struct Request {
     text: String,
 }
 
+/// The most characters of a request in the text of an object.
+const SHOWN_MAX: usize = 200;
+
+/// A request as the text of an object shows it.
+pub(crate) fn brief(request: &MarsRequest) -> String {
+    let text = request.to_string();
+    if text.is_empty() {
+        return "all fields".to_owned();
+    }
+    match text.char_indices().nth(SHOWN_MAX) {
+        None => format!("{text:?}"),
+        Some((end, _)) => format!("{:?}...", &text[..end]),
+    }
+}
+
 impl PartialEq for Request {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text

@@ -69,6 +69,20 @@ def test_a_notebook_shows_tables_and_takes_no_field_away(filled: isotach.Store) 
     assert listing._repr_html_() == "<p>no fields</p>"
 
 
+def test_listings_and_inspections_name_their_request(filled: isotach.Store) -> None:
+    assert repr(filled.list(class_="od", step=6)) == '<Listing of "class=od,step=6">'
+    assert repr(filled.list()) == "<Listing of all fields>"
+    many = repr(filled.list(step=list(range(1000))))
+    assert many.startswith('<Listing of "step=0/1/2') and many.endswith('"...>') and len(many) < 250
+    inspection = filled.inspect(key(step=[0, 6, 7]))
+    assert repr(inspection).startswith('<Inspection of "class=od,')
+    html = inspection._repr_html_()
+    assert html.count("<tr>") == 3
+    assert "<th>location</th>" in html and "1 field missing: step=7" in html
+    assert len(list(inspection)) == 2
+    assert inspection._repr_html_().startswith("<p>no fields</p>")
+
+
 def test_a_table_escapes_what_it_shows(store: isotach.Store) -> None:
     store.archive(b"x", key(class_="<b>"))
     store.flush()

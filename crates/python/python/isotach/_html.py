@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from isotach._progress import size
 
 if TYPE_CHECKING:
-    from isotach._isotach import Listing
+    from isotach._isotach import Inspection, Listing, Location
     from isotach._retrieval import Retrieval
     from isotach._store import Store
 
@@ -43,20 +43,32 @@ def retrieval(retrieval: Retrieval) -> str:
 def listing(listing: Listing) -> str:
     """The next fields of a listing, which stay the next ones."""
     fields, has_more = listing._peek(_ROWS)
+    states = ["replaced" if field.is_replaced else "" for field in fields]
+    return _fields([(field.key, field.location) for field in fields], "", states, has_more)
+
+
+def inspection(inspection: Inspection) -> str:
+    """The next fields of an inspection, which stay the next ones; and the missing ones, if they are known."""
+    fields, has_more = inspection._peek(_ROWS)
+    places = [str(field.location) for field in fields]
+    table = _fields([(field.key, field.location) for field in fields], "location", places, has_more)
+    missing = inspection.missing
+    return table if missing is None or not missing.count else f"{table}<p>{escape(missing.text)}</p>"
+
+
+def _fields(
+    fields: Sequence[tuple[dict[str, str], Location]], last: str, cells: Sequence[str], has_more: bool
+) -> str:
+    """Fields by key and size, with one more column."""
     if not fields:
         return "<p>no fields</p>"
-    keys = [field.key for field in fields]
-    names = list(dict.fromkeys(name for key in keys for name in key))
+    names = list(dict.fromkeys(name for key, _ in fields for name in key))
     rows = [
-        [
-            *(key.get(name, "") for name in names),
-            size(field.location.length),
-            "replaced" if field.is_replaced else "",
-        ]
-        for key, field in zip(keys, fields, strict=True)
+        [*(key.get(name, "") for name in names), size(location.length), cell]
+        for (key, location), cell in zip(fields, cells, strict=True)
     ]
     more = "<p>and more</p>" if has_more else ""
-    return f"{_table((*names, 'size', ''), rows)}{more}"
+    return f"{_table((*names, 'size', last), rows)}{more}"
 
 
 def _pairs(key: dict[str, str]) -> str:

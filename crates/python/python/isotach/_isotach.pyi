@@ -175,6 +175,8 @@ class Inspection:
     @property
     def missing(self) -> Missing | None:
         """After the end, the missing fields. None where a whole dataset could not be read."""
+    def _peek(self, count: int) -> tuple[list[Inspected], bool]: ...
+    def _repr_html_(self) -> str: ...
 
 @final
 class Listed:
