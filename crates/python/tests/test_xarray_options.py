@@ -100,11 +100,18 @@ def test_names_and_attributes_can_be_changed(fields: isotach.Store) -> None:
         rename_variables={"t": "temperature"},
         rename_attrs={"units": "unit"},
         global_attrs={"title": "A test"},
-        coord_attrs={"number": {"comment": "member"}},
+        coord_attrs={
+            "number": {"comment": "member"},
+            "latitude": {"comment": "north"},
+            "lev": {"comment": "level"},
+        },
+        rename_dims={"level": "lev"},
     )
     assert ds.temperature.attrs["unit"] == "K"
     assert ds.attrs["title"] == "A test"
     assert ds.number.attrs["comment"] == "member"
+    assert ds.latitude.attrs == {**opened(fields).latitude.attrs, "comment": "north"}
+    assert ds.lev.attrs["comment"] == "level"
 
 
 def test_values_are_loaded_at_once_if_that_is_asked_for(fields: isotach.Store) -> None:
@@ -184,6 +191,21 @@ def test_the_control_forecast_is_member_0(tmp_path: Path) -> None:
         ),
         ({"drop_dims": "foo"}, isotach.InvalidInputError, "drop_dims=foo: expected some of"),
         ({"dims_as_attrs": "foo"}, isotach.InvalidInputError, "dims_as_attrs=foo: expected some of"),
+        (
+            {"coord_attrs": {"foo": {"a": 1}}},
+            isotach.InvalidInputError,
+            "coord_attrs=foo: expected some of .*latitude, .*number, .*step",
+        ),
+        (
+            {"coord_attrs": {"number": {"a": 1}}, "rename_dims": {"number": "member"}},
+            isotach.InvalidInputError,
+            "coord_attrs=number: expected some of .*member",
+        ),
+        (
+            {"rename_variables": {"t2m": "temperature"}},
+            isotach.InvalidInputError,
+            "rename_variables=t2m: expected some of t$",
+        ),
         ({"fixed_dims": ["step"]}, isotach.InvalidInputError, "have the same place along the dimensions"),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,15 +65,23 @@ def check_names(members: Sequence[Member], options: Options) -> None:
     ensured = {extent.axis.name for one in members for extent in one.group.extents} & {*options.ensure_dims}
     known |= ensured
     renamed = {*options.rename_dims.values(), *known}
+    coords = (renamed - {*options.rename_dims}) | {
+        *options.rename_dims.values(),
+        "valid_time",
+        "latitude",
+        "longitude",
+    }
     for option, names, allowed in (
         ("rename_dims", options.rename_dims, known),
         ("drop_dims", options.drop_dims, known),
         ("dims_as_attrs", options.dims_as_attrs, renamed),
         ("ensure_dims", options.ensure_dims, renamed | keys),
+        ("coord_attrs", options.coord_attrs, coords),
     ):
         for name in names:
             if name not in allowed:
-                raise InvalidInputError(f"{option}={name}: expected some of {', '.join(sorted(known))}")
+                expected = ", ".join(sorted(coords if allowed is coords else known))
+                raise InvalidInputError(f"{option}={name}: expected some of {expected}")
 
 
 def of(members: Sequence[Member], squeezed: set[str], options: Options) -> dict[str, xarray.Variable]:
@@ -86,6 +94,13 @@ def of(members: Sequence[Member], squeezed: set[str], options: Options) -> dict[
     if options.add_valid_time_coord and "valid_time" not in options.time_dims:
         found.update(_valid_time(found, options))
     return found
+
+
+def add_attributes(found: Mapping[str, xarray.Variable], options: Options) -> None:
+    """Adds the attributes that the options give to coordinates, where the dataset has these."""
+    for name, attributes in options.coord_attrs.items():
+        if name in found:
+            found[name].attrs.update(attributes)
 
 
 def is_attribute(dim: str, extent: Extent, options: Options) -> bool:
@@ -109,7 +124,6 @@ def _variable(dim: str, extent: Extent, one: Member, squeezed: set[str], options
         attributes = level_attributes(one.group.levtype, one.head.header.type_of_level)
         if options.style != "isotach":
             attributes = {name: attributes[name] for name in attributes if name in _CF}
-    attributes.update(options.coord_attrs.get(dim, {}))
     if dim in squeezed:
         return xarray.Variable((), values[0], attributes)
     return xarray.Variable((dim,), values, attributes)

@@ -55,6 +55,7 @@ def dataset_of(source: Source, request: Request, options: Options) -> xarray.Dat
     shared = coordinates.of(members, squeezed, options)
     if options.add_geo_coords:
         shared.update(_geography(source, members))
+    coordinates.add_attributes(shared, options)
     dataset = xarray.Dataset(variables, shared, _global_attributes(members, options))
     # Without it, xarray would take the request for a path.
     dataset.encoding["source"] = f"{source.store.name} {request}"
@@ -99,7 +100,13 @@ def _members(source: Source, groups: Sequence[Group], options: Options) -> list[
 
 def _names(found: Sequence[tuple[Group, Header]], options: Options) -> list[str]:
     """The names of variables. Where a parameter is on levels of two types, the type is behind the name."""
-    names = [options.rename_variables.get(name, name) for name in (_name(*one, options) for one in found)]
+    plain = [_name(*one, options) for one in found]
+    for name in options.rename_variables:
+        if name not in plain:
+            raise InvalidInputError(
+                f"rename_variables={name}: expected some of {', '.join(sorted({*plain}))}"
+            )
+    names = [options.rename_variables.get(name, name) for name in plain]
     unique = []
     for name, (group, _) in zip(names, found, strict=True):
         if names.count(name) > 1:
