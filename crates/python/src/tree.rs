@@ -202,6 +202,16 @@ impl Tree {
         self.with(py, NamedValues::flush)
     }
 
+    /// Sweeps, and frees the space of what was replaced or removed. Returns the freed bytes.
+    fn purge(&self, py: Python<'_>) -> Outcome<u64> {
+        self.change(py, |tree| {
+            tree.sweep()?;
+            let pool = registry().open_pool(&self.pool)?;
+            let maintenance = pool.facets().maintenance;
+            maintenance.map_or(Ok(0), |maintenance| Ok(maintenance.purge(&self.label, true)?.freed))
+        })
+    }
+
     fn begin(&self, py: Python<'_>) -> Outcome<()> {
         self.change(py, NamedValues::begin)?;
         self.in_transaction.store(process::id(), Ordering::Relaxed);

@@ -323,6 +323,26 @@ def test_a_process_that_dies_in_a_transaction_leaves_nothing_to_see(store: Conta
     assert got(other(store), "large") == LARGE
 
 
+def _replace(store: ContainerStore) -> None:
+    put(store, "kept", LARGE)
+    for _ in range(3):
+        put(store, "replaced", LARGE)
+    store.flush()
+
+
+def test_a_purge_frees_what_dead_processes_and_replaced_values_left(store: ContainerStore) -> None:
+    for act in (_replace, _die_in_transaction):
+        child = multiprocessing.get_context("spawn").Process(target=act, args=(store,))
+        child.start()
+        child.join()
+    assert store.purge() >= 2 * len(LARGE)
+    assert (listed(store), got(store, "kept"), got(store, "replaced")) == (["kept", "replaced"], LARGE, LARGE)
+    with store.transaction(), pytest.raises(isotach.InvalidInputError, match="a sweep within a transaction"):
+        store.purge()
+    with pytest.raises(ValueError, match="read-only"):
+        store.with_read_only(True).purge()
+
+
 def test_an_unpickled_store_is_the_same_store(store: ContainerStore) -> None:
     put(store, "key", b"value")
     again = pickle.loads(pickle.dumps(store))

@@ -10,7 +10,7 @@ use std::{
 
 use isotach_object::{Error, Result};
 
-use crate::{Tree, commit::Swap};
+use crate::{Tree, commit::Swap, fence::Fence};
 
 /// An open transaction.
 #[derive(Debug, Default)]
@@ -19,6 +19,8 @@ pub(crate) struct Changes {
     base: HashMap<String, Option<Vec<u8>>>,
     /// The new entries. `None` is a removed value.
     updates: BTreeMap<String, Option<Vec<u8>>>,
+    /// The fence before the first array was written.
+    pub(crate) fence: Fence,
 }
 
 impl Changes {
@@ -48,12 +50,14 @@ impl Changes {
             .map(|(path, entry)| (path.as_str(), entry.as_deref()))
     }
 
-    fn swaps(mut self) -> Vec<Swap> {
+    /// The changes, and the fence before the first array was written.
+    fn finish(mut self) -> (Vec<Swap>, Fence) {
         let swaps = mem::take(&mut self.updates).into_iter().map(|(path, new)| {
             let old = self.base.remove(&path).flatten();
             Swap { path, old, new }
         });
-        swaps.filter(|swap| swap.old.is_some() || swap.new.is_some()).collect()
+        let swaps = swaps.filter(|swap| swap.old.is_some() || swap.new.is_some()).collect();
+        (swaps, self.fence)
     }
 }
 
@@ -68,11 +72,12 @@ impl Tree {
             let engine = self.container.facets().engine;
             return Err(Error::Unsupported { engine, what: "transactions".to_owned() });
         }
+        let fence = self.renewed_fence()?;
         let mut changes = self.changes();
         if changes.is_some() {
             return Err(Error::invalid("a transaction within another", "one at a time for a handle"));
         }
-        *changes = Some(Changes::default());
+        *changes = Some(Changes { fence, ..Changes::default() });
         Ok(())
     }
 
@@ -84,11 +89,11 @@ impl Tree {
     /// Makes the changes of the open transaction durable and visible, all or none, and ends it.
     ///
     /// # Errors
-    /// `Conflict` if the transaction changes a value that another writer has changed since the transaction first saw it. No change
-    /// is made then. `InvalidInput` if no transaction is open.
+    /// `Conflict` if the transaction changes a value that another writer has changed since the transaction first saw it, or if a sweep
+    /// has begun since. No change is made then. `InvalidInput` if no transaction is open.
     pub fn commit(&self) -> Result<()> {
-        let swaps = self.take_changes()?.swaps();
-        let outcome = self.apply_as_seen(&swaps);
+        let (swaps, fence) = self.take_changes()?.finish();
+        let outcome = self.apply_as_seen(&swaps, &fence);
         match outcome {
             Err(error) if error.is_refusal() => {
                 // Arrays that stay lose only space, so they must not hide why the commit was refused.
@@ -104,7 +109,7 @@ impl Tree {
     /// # Errors
     /// `InvalidInput` if no transaction is open; what the engine reports when it frees the space.
     pub fn roll_back(&self) -> Result<()> {
-        let swaps = self.take_changes()?.swaps();
+        let (swaps, _) = self.take_changes()?.finish();
         self.discard_new(&swaps)
     }
 

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, iter};
 
 use isotach_object::{Cell, Error, ObjectId, Precondition, Result, Transaction, Update};
 
-use crate::{Tree, entry::Entry, path};
+use crate::{Tree, entry::Entry, fence::Fence, path};
 
 /// How many updates a transaction has before it is given to the engine in pieces.
 const STAGED: usize = 4096;
@@ -30,6 +30,8 @@ struct Place<'s> {
     new: Option<&'s [u8]>,
     /// The array that nobody refers to afterwards.
     array: Option<ObjectId>,
+    /// Whether the new entry names an array.
+    has_new_array: bool,
 }
 
 impl<'s> Place<'s> {
@@ -38,7 +40,8 @@ impl<'s> Place<'s> {
         let cell = Cell::kv(path::directory(directory), name.as_bytes());
         let (old, new) = (swap.old.as_deref(), swap.new.as_deref());
         let array = old.map(Entry::decode).transpose()?.and_then(Entry::array).filter(|_| old != new);
-        Ok(Self { cell, old, new, array })
+        let has_new_array = new.map(Entry::decode).transpose()?.and_then(Entry::array).is_some();
+        Ok(Self { cell, old, new, array, has_new_array })
     }
 
     fn condition(&self) -> Precondition<'s> {
@@ -56,11 +59,13 @@ impl<'s> Place<'s> {
 }
 
 impl Tree {
-    /// Replaces entries; all or none where the engine has transactions.
+    /// Replaces entries; all or none where the engine has transactions. The fence was read before the arrays of new entries were
+    /// written.
     ///
     /// # Errors
-    /// `Conflict` if an entry is not the old one, or a directory was removed during the call.
-    pub(crate) fn apply(&self, swaps: &[Swap]) -> Result<()> {
+    /// `Conflict` if an entry is not the old one, a directory was removed during the call, or the fence has changed and there is
+    /// a new array.
+    pub(crate) fn apply(&self, swaps: &[Swap], fence: &Fence) -> Result<()> {
         let places = swaps.iter().map(Place::of).collect::<Result<Vec<_>>>()?;
         let (open, missing) = self.markers_above(swaps.iter().filter(|swap| swap.new.is_some()))?;
         let opened = missing.into_iter().map(|cell| Update::Put { cell, value: OPEN });
@@ -69,7 +74,9 @@ impl Tree {
             return swaps.iter().zip(&places).try_for_each(|(swap, place)| self.apply_alone(swap, place));
         }
         let stay_open = open.into_iter().map(|cell| Precondition::Equals(cell, OPEN));
-        let preconditions = stay_open.chain(places.iter().map(Place::condition)).collect();
+        let unswept = places.iter().any(|place| place.has_new_array).then(|| fence.condition());
+        let preconditions = unswept.into_iter().chain(stay_open).chain(places.iter().map(Place::condition));
+        let preconditions = preconditions.collect();
         let destroyed = places.iter().filter_map(Place::destroy);
         let updates = opened.chain(places.iter().map(Place::update)).chain(destroyed).collect();
         self.commit_together(&Transaction { preconditions, updates })
@@ -123,17 +130,21 @@ impl Tree {
 
     /// Replaces entries that were read earlier. Reports a `Conflict` only if one of them has changed since; one that is caused by a
     /// removed directory is tried again.
-    pub(crate) fn apply_as_seen(&self, swaps: &[Swap]) -> Result<()> {
+    pub(crate) fn apply_as_seen(&self, swaps: &[Swap], fence: &Fence) -> Result<()> {
         for _ in 1..ATTEMPTS {
-            match self.apply(swaps) {
-                Err(Error::Conflict { .. }) => self.check_as_seen(swaps)?,
+            match self.apply(swaps, fence) {
+                Err(Error::Conflict { .. }) => self.check_as_seen(swaps, fence)?,
                 outcome => return outcome,
             }
         }
-        self.apply(swaps)
+        self.apply(swaps, fence)
     }
 
-    fn check_as_seen(&self, swaps: &[Swap]) -> Result<()> {
+    fn check_as_seen(&self, swaps: &[Swap], fence: &Fence) -> Result<()> {
+        if self.renewed_fence()? != *fence {
+            let what = "a sweep began during the transaction, and its new values may be gone: begin again";
+            return Err(Error::Conflict { what: what.to_owned() });
+        }
         for swap in swaps {
             if self.stored(&swap.path)? != swap.old {
                 let what = format!("another writer changed {:?} during the transaction", swap.path);

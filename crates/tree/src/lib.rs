@@ -9,6 +9,7 @@
 //! - An entry changes only if it is what the writer saw, so two writers never destroy the same array.
 //! - A value that is there is also listed. Its entry and the markers above it are one commit where the engine has transactions. Elsewhere
 //!   the markers come first, and the writer looks at them again afterwards. `remove.rs` says why a removal takes none away.
+//! - An array that an entry names is never swept. `sweep.rs` says why.
 //!
 //! ```
 //! use isotach_object::{Engine, memory::Memory};
@@ -26,11 +27,13 @@
 mod changes;
 mod commit;
 mod entry;
+mod fence;
 mod list;
 mod part;
 mod path;
 mod read;
 mod remove;
+mod sweep;
 mod tree;
 mod write;
 

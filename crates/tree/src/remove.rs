@@ -39,7 +39,7 @@ impl Tree {
             swaps.push(Swap { path, old: Some(entry.to_vec()), new: None });
             Ok(())
         })?;
-        self.apply(&swaps)?;
+        self.apply(&swaps, &self.fence())?;
         Ok(directories)
     }
 

@@ -7,7 +7,11 @@ use isotach_object::{
     Result, Update,
 };
 
-use crate::{changes::Changes, path};
+use crate::{
+    changes::Changes,
+    fence::{self, Fence},
+    path,
+};
 
 /// What [`path::SETTINGS`] holds: the kind of the content with the version of its layout.
 const KIND: (&[u8], &[u8]) = (b"layout", b"tree 1");
@@ -22,6 +26,7 @@ pub struct Tree {
     ids: Mutex<IdRange>,
     /// The open transaction.
     changes: Mutex<Option<Changes>>,
+    pub(crate) fence: Mutex<Fence>,
 }
 
 impl Tree {
@@ -59,7 +64,8 @@ impl Tree {
                 None => Error::invalid(format!("container {label}"), "one that holds a tree"),
             });
         }
-        Ok(Self { container, ids: Mutex::new(0..0), changes: Mutex::new(None) })
+        let fence = Mutex::new(Fence(found.next().flatten()));
+        Ok(Self { container, ids: Mutex::new(0..0), changes: Mutex::new(None), fence })
     }
 
     /// Makes everything that was written durable.

@@ -7,6 +7,7 @@ mod large;
 mod listing;
 mod processes;
 mod removal;
+mod sweep;
 
 use std::{sync::Arc, thread};
 

@@ -112,6 +112,28 @@ class ContainerStore(Store):
         """Makes everything that was set and deleted durable."""
         self._tree().flush()
 
+    def purge(self) -> int:
+        """Frees the space of values that were replaced or deleted, and of those that processes left which died before they counted.
+
+        Others may read and write meanwhile. A transaction that is open in another store object and has written a large value fails
+        at its end.
+
+        Returns
+        -------
+        The freed bytes.
+
+        Raises
+        ------
+        UnsupportedError
+            The engine has no transactions.
+        InvalidInputError
+            A transaction of this store is open.
+        ConflictError
+            Another purge of the container runs.
+        """
+        self._check_writable()
+        return self._tree().purge()
+
     @contextmanager
     def transaction(self) -> Iterator[Self]:
         """Makes the writes of a block visible together.
