@@ -40,8 +40,8 @@ mod values;
 
 pub use eccodes::{Eccodes, EccodesError, Pause, message_key};
 pub use grid::{FieldLabel, Grid, Points};
-pub use jump::{Extraction, JumpError, JumpInfo, PackedMessage};
-pub use locate::{GridPoints, NearestPoint};
+pub use jump::{Extraction, JumpError, JumpInfo, PackedMessage, grid_md5};
+pub use locate::{GeoBox, GridPoints, NearestPoint, PointInBox};
 pub use maker::{FieldName, ForecastPlan, Layout, MessageMaker};
 pub use values::{DecodeError, decode_values};
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The jump index as bytes, as `docs/FORMAT.md` has them.
+//! The jump index as bytes, as `docs/field-layout.md` has them.
 //!
 //! What must stay true: every index is read back as it was, and no bytes, whatever they say, make the reader panic or
 //! reserve more than a few times their length.

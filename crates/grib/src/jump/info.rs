@@ -67,7 +67,23 @@ impl JumpInfo {
     /// rarities such as predefined bitmaps: they are decoded whole. [`JumpError::CorruptMessage`] if the bytes are not one
     /// whole message, or contradict themselves.
     pub fn of(message: &[u8]) -> Result<Self, JumpError> {
+        Self::build(message, &Sections::of(message)?)
+    }
+
+    /// As [`of`](Self::of), but `None` for a CCSDS stream of more than `stream_max` bytes: its blocks are read in about the
+    /// time in which the message is written to memory.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    pub fn of_short(message: &[u8], stream_max: usize) -> Result<Option<Self>, JumpError> {
         let sections = Sections::of(message)?;
+        if sections.ccsds.is_some() && sections.data.len() > stream_max {
+            return Ok(None);
+        }
+        Self::build(message, &sections).map(Some)
+    }
+
+    fn build(message: &[u8], sections: &Sections) -> Result<Self, JumpError> {
         let mask = match &sections.bitmap {
             Some(range) => {
                 let bitmap = message.get(range.clone()).unwrap_or_default();

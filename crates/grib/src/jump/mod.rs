@@ -24,10 +24,21 @@ mod simple;
 #[cfg(test)]
 mod tests;
 
+use md5::{Digest, Md5};
+
 pub use error::JumpError;
 pub use extraction::Extraction;
 pub use info::JumpInfo;
 pub use packed::PackedMessage;
+
+/// The MD5 of the section of a whole message that describes its grid; see [`JumpInfo::grid_md5`].
+///
+/// # Errors
+/// [`JumpError::CorruptMessage`] if the bytes are not one whole message, [`JumpError::Unsupported`] if it has no such
+/// section.
+pub fn grid_md5(message: &[u8]) -> Result<[u8; 16], JumpError> {
+    Ok(Md5::digest(grid_section(message)?).into())
+}
 
 /// The section of a whole message that describes its grid.
 pub(crate) fn grid_section(message: &[u8]) -> Result<&[u8], JumpError> {

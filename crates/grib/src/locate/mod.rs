@@ -7,6 +7,7 @@
 //! What must stay true: the index of a point is its place among the values of a message, and the point found is the nearest
 //! on the sphere, also near the poles and across the meridian where a row begins.
 
+mod boxes;
 mod coordinates;
 mod gauss;
 mod rows;
@@ -14,6 +15,7 @@ mod section;
 #[cfg(test)]
 mod tests;
 
+pub use boxes::{GeoBox, PointInBox};
 use rows::Row;
 
 /// Mean radius of the Earth in GRIB 2's table 3.2, in km.

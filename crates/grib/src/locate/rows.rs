@@ -15,6 +15,13 @@ pub(super) struct Row {
 }
 
 impl Row {
+    /// Longitude and index of each point.
+    pub(super) fn points(&self) -> impl Iterator<Item = (f64, u64)> + use<> {
+        let row = *self;
+        (0..row.count)
+            .map(move |place| (row.longitude + row.step * place as f64, row.index + place * row.stride))
+    }
+
     /// The points that may be the nearest to a meridian: longitude and index. They are the ones on both sides of it, and the first,
     /// for a row that does not go around the Earth has two ends.
     pub(super) fn nearest(&self, longitude: f64) -> impl IntoIterator<Item = (f64, u64)> + use<> {
