@@ -10,7 +10,7 @@ use isotach_object::{Error as ObjectError, Pool, PoolUri, Registry};
 
 use crate::{
     Config, Error, Result, Space,
-    archive::writers::Writers,
+    archive::{jump::Indexer, writers::Writers},
     catalogue::{
         dataset::Home,
         dataset_reader::Readers,
@@ -54,6 +54,8 @@ pub(crate) struct Inner {
     pub(crate) snapshot: Option<Arc<SnapshotId>>,
     /// The function that relabels messages from below an overlay.
     pub(crate) relabeller: Relabeller,
+    /// The function that makes jump indexes of messages that are archived.
+    pub(crate) indexer: Indexer,
 }
 
 #[derive(Debug, Clone)]
@@ -158,6 +160,7 @@ impl Inner {
             budget: HandleBudget::default(),
             snapshot: None,
             relabeller: Relabeller::default(),
+            indexer: Indexer::default(),
         }
     }
 

@@ -62,6 +62,7 @@ fn collocation(dump: &CollocationDump) -> Value {
         "key": key_object(&dump.key),
         "index": dump.index.to_string(),
         "history": dump.history.to_string(),
+        "jump": dump.jump.to_string(),
         "axes": dump.axes.iter().map(axis).collect::<Vec<_>>(),
     })
 }

@@ -27,6 +27,8 @@ pub struct CollocationDump {
     pub index: ObjectId,
     /// The key-value object with every field ever archived.
     pub history: ObjectId,
+    /// The key-value object with the jump indexes of its fields.
+    pub jump: ObjectId,
     /// The axes: the key, its object, its values.
     pub axes: Vec<(String, ObjectId, Vec<String>)>,
 }
@@ -55,6 +57,7 @@ impl FieldStore {
                 key: target.collocation.key.clone(),
                 index: objects.index,
                 history: objects.history,
+                jump: objects.jump,
                 axes: axes.collect(),
             });
         }
@@ -80,6 +83,7 @@ impl fmt::Display for CollocationDump {
         writeln!(f, "  collocation {}", self.key)?;
         writeln!(f, "    index   {}", self.index)?;
         writeln!(f, "    history {}", self.history)?;
+        writeln!(f, "    jump    {}", self.jump)?;
         for (name, object, values) in &self.axes {
             writeln!(f, "    axis    {object} {name}={}", values.join("/"))?;
         }

@@ -16,9 +16,11 @@ use crate::{
         shared_arrays::shared_arrays,
         wipe::covers_dataset,
     },
-    catalogue::history::parse_history,
     catalogue::{
+        collocation::Collocation,
         dataset_reader::{Collocations, DatasetReader},
+        history::parse_history,
+        jump::jump_key,
         layout::{DATASET, ENTRY_PURGE, kv_key, new_incarnation},
         locks::Action,
     },
@@ -317,6 +319,17 @@ impl Inner {
     }
 }
 
+/// A field to remove.
+struct ReplacedField<'p> {
+    /// The key of its entry in the history.
+    key: &'p [u8],
+    /// Its array, if no other field has it.
+    array: Option<ObjectId>,
+    length: u64,
+    /// The key of its jump index.
+    jump: Option<Vec<u8>>,
+}
+
 /// The containers from which replaced fields are removed.
 struct Remover {
     /// The catalogue's, and the store's if that is another one.
@@ -327,9 +340,14 @@ struct Remover {
 
 impl Remover {
     /// Destroys the arrays first, durably: a history entry is the only way to its array.
-    fn remove(&self, history: ObjectId, keys: &[&[u8]], arrays: &[ObjectId]) -> Result<()> {
-        let mut arrays: Vec<_> = arrays.iter().map(|object| Update::Destroy { object: *object }).collect();
-        let entries = keys.iter().map(|key| Update::Remove { cell: Cell::kv(history, key) });
+    fn remove(&self, collocation: &Collocation, fields: &[ReplacedField<'_>]) -> Result<()> {
+        let (history, jump) = (collocation.objects.history, collocation.objects.jump);
+        let arrays = fields.iter().filter_map(|field| field.array);
+        let mut arrays: Vec<_> = arrays.map(|object| Update::Destroy { object }).collect();
+        let indexes = fields.iter().filter_map(|field| field.jump.as_deref());
+        let entries = fields.iter().map(|field| Cell::kv(history, field.key));
+        let entries = indexes.map(|key| Cell::kv(jump, key)).chain(entries);
+        let entries = entries.map(|cell| Update::Remove { cell });
         let catalogue = &self.containers[0];
         let Some(store) = self.containers.get(1) else {
             arrays.extend(entries);
@@ -362,8 +380,8 @@ fn scan_histories(
 ) -> Result<()> {
     let shared = shared_arrays(reader, collocations.list.iter())?;
     for collocation in collocations.list.iter() {
-        let (history, index) = (collocation.objects.history, collocation.objects.index);
-        reader.for_pages(inner, history, |page| {
+        let index = collocation.objects.index;
+        reader.for_pages(inner, collocation.objects.history, |page| {
             let entries: Vec<_> = page
                 .iter()
                 .filter_map(|(key, value)| {
@@ -376,26 +394,21 @@ fn scan_histories(
             let mut gone = Vec::new();
             for ((key, record, _), newest) in entries.into_iter().zip(newest) {
                 // A field without an index entry was wiped, or is being published.
-                if newest.is_none_or(|newest| newest == record) {
-                    continue;
-                }
+                let Some(newest) = newest.filter(|newest| newest != record) else { continue };
                 let Some(location) = Location::decode(record, &reader.dataset.uri) else { continue };
                 let array = location.object_in(&reader.dataset.uri).filter(|array| !shared.contains(array));
-                gone.push((key, array, location.length));
+                // A field that was indexed again at its location has the same jump index.
+                let jump = Some(jump_key(record)).filter(|jump| *jump != jump_key(&newest));
+                gone.push(ReplacedField { key, array, length: location.length, jump });
             }
             let batch_size = remover.map_or(usize::MAX, |remover| remover.batch_size);
             for some in gone.chunks(batch_size) {
                 if let Some(remover) = remover {
-                    let keys: Vec<_> = some.iter().map(|(key, ..)| *key).collect();
-                    let arrays: Vec<_> = some.iter().filter_map(|(_, array, _)| *array).collect();
-                    remover.remove(history, &keys, &arrays)?;
+                    remover.remove(collocation, some)?;
                 }
                 sum.fields += some.len() as u64;
-                sum.bytes += some
-                    .iter()
-                    .filter(|(_, array, _)| array.is_some())
-                    .map(|(.., length)| length)
-                    .sum::<u64>();
+                let own = some.iter().filter(|field| field.array.is_some());
+                sum.bytes += own.map(|field| field.length).sum::<u64>();
             }
             Ok(())
         })?;

@@ -2,7 +2,8 @@
 //!
 //! What must stay true: a collocation's entry and the axis values precede the index entry that needs them, and the
 //! history entry follows it. So a reader that finds a field in the index can rely on the axes, and a wipe that reads
-//! the history never removes an array that the index still names.
+//! the history never removes an array that the index still names. A jump index comes last, so a kill leaves none of a field
+//! that is not there.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +14,8 @@ use crate::{
     catalogue::{
         collocation::CollocationObjects,
         history::history_key,
-        layout::{COLLOCATION, DATASET, kv_key, kv_of, split_names},
+        jump::{encode_jump, jump_key},
+        layout::{COLLOCATION, DATASET, kv_key, split_names},
     },
 };
 
@@ -35,6 +37,21 @@ pub(crate) struct FieldEntry<'a> {
     pub(crate) id: ObjectId,
     /// The location's record.
     pub(crate) record: &'a [u8],
+    /// Its jump index.
+    pub(crate) jump: Option<&'a [u8]>,
+}
+
+/// The objects that hold the entries of a field.
+struct Entries {
+    index: ObjectId,
+    history: ObjectId,
+    jump: ObjectId,
+}
+
+impl Entries {
+    fn of(objects: &CollocationObjects) -> Self {
+        Self { index: objects.index, history: objects.history, jump: objects.jump }
+    }
 }
 
 /// Fields of one dataset that were archived and not flushed yet.
@@ -51,26 +68,30 @@ impl Batch {
 
     /// Adds a field: the missing declarations of its collocation and axes, then its entries.
     pub(crate) fn add(&mut self, field: &FieldEntry<'_>) {
-        let (index, history) = self.declare(field.collocation, field.element);
+        let Entries { index, history, jump } = self.declare(field.collocation, field.element);
         let puts = &mut self.load.puts;
-        puts.begin_field();
+        puts.begin_field(if field.jump.is_some() { 3 } else { 2 });
         puts.push(index, kv_key(field.element).as_bytes(), field.record);
         puts.push_with(history, &history_key(field.id), |value| {
             value.extend_from_slice(&u32::try_from(field.record.len()).unwrap_or(u32::MAX).to_le_bytes());
             value.extend_from_slice(field.record);
             value.extend_from_slice(field.element.as_bytes());
         });
+        if let Some(found) = field.jump {
+            let key = jump_key(field.record);
+            puts.push_with(jump, &key, |value| encode_jump(&key, found, value));
+        }
     }
 
     /// Puts the collocation's entry and axis values, if this writer has not put them yet.
-    fn declare(&mut self, collocation: &str, element: &str) -> (ObjectId, ObjectId) {
+    fn declare(&mut self, collocation: &str, element: &str) -> Entries {
         if !self.declared.contains_key(collocation) {
             let declared = first_declaration(&mut self.load.puts, collocation);
             self.declared.insert(collocation.into(), declared);
         }
         // Inserted above if it was absent.
         let Some(declared) = self.declared.get_mut(collocation) else {
-            return (kv_of(collocation, ""), kv_of(collocation, "history"));
+            return Entries::of(&CollocationObjects::new(collocation, std::iter::empty()));
         };
         for ((value, seen), axis) in element.split(':').zip(&mut declared.values).zip(&declared.objects.axes)
         {
@@ -79,7 +100,7 @@ impl Batch {
                 self.load.puts.push(*axis, kv_key(value).as_bytes(), &[]);
             }
         }
-        (declared.objects.index, declared.objects.history)
+        Entries::of(&declared.objects)
     }
 
     /// Takes the load out of the batch. Declarations remain declared.
@@ -140,6 +161,7 @@ mod tests {
             element,
             id: array_of(0, id),
             record: b"where",
+            jump: None,
         });
     }
 
@@ -153,6 +175,20 @@ mod tests {
         let (step, param) = (objects.axes[0], objects.axes[1]);
         let (index, history) = (objects.index, objects.history);
         assert_eq!(order, [DATASET, step, param, index, history, param, index, history]);
+    }
+
+    #[test]
+    fn a_jump_index_follows_the_other_entries_of_its_field() {
+        let mut batch = Batch::default();
+        let (collocation, element, record) = ("fc type step", "0", &b"where"[..]);
+        let id = array_of(0, 1);
+        batch.add(&FieldEntry { collocation, element, id, record, jump: Some(b"points") });
+        let objects = CollocationObjects::new(collocation, ["step"].into_iter());
+        let puts: Vec<_> = batch.load.puts.iter().collect();
+        let order: Vec<ObjectId> = puts.iter().map(|(object, ..)| *object).collect();
+        assert_eq!(order, [DATASET, objects.axes[0], objects.index, objects.history, objects.jump]);
+        let (_, key, value) = puts[4];
+        assert_eq!((key, &value[4..]), (record, &b"points"[..]));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 pub(crate) mod adopt;
 pub(crate) mod batch;
+pub(crate) mod jump;
 pub(crate) mod publish;
 pub(crate) mod puts;
 pub(crate) mod transaction;

@@ -18,8 +18,8 @@ pub(crate) struct Puts {
     bytes: Vec<u8>,
     /// For each put, its object and the ends of its key and value in `bytes`. It begins at the end of the put before.
     ends: Vec<(ObjectId, usize, usize)>,
-    /// The positions of index entries. Each is followed by its history entry.
-    fields: Vec<usize>,
+    /// For each field, the position of its index entry and the number of its entries. The next one is its history entry.
+    fields: Vec<(usize, usize)>,
 }
 
 /// A put: object, key, value.
@@ -84,15 +84,15 @@ impl Puts {
         self.ends.push((object, key_end, self.bytes.len()));
     }
 
-    /// Marks the next put as an index entry. The put after it is its history entry.
-    pub(crate) fn begin_field(&mut self) {
-        self.fields.push(self.ends.len());
+    /// Marks the next `entries` puts as those of a field: its index entry, its history entry, and what else it has.
+    pub(crate) fn begin_field(&mut self, entries: usize) {
+        self.fields.push((self.ends.len(), entries));
     }
 
     /// Appends all puts of `later`.
     pub(crate) fn append(&mut self, later: &Self) {
         let before = self.ends.len();
-        self.fields.extend(later.fields.iter().map(|at| before + at));
+        self.fields.extend(later.fields.iter().map(|(at, entries)| (before + at, *entries)));
         for (object, key, value) in later.iter() {
             self.push(object, key, value);
         }
@@ -104,12 +104,12 @@ impl Puts {
         let mut fields = self.fields.iter().copied().enumerate().peekable();
         let mut puts = self.iter().enumerate();
         while let Some((at, (object, key, value))) = puts.next() {
-            if let Some((field, _)) = fields.next_if(|(_, of_field)| *of_field == at) {
+            if let Some((field, (_, entries))) = fields.next_if(|(_, (of_field, _))| *of_field == at) {
                 if is_gone(field) {
-                    puts.next();
+                    puts.by_ref().take(entries - 1).for_each(drop);
                     continue;
                 }
-                rest.begin_field();
+                rest.begin_field(entries);
             }
             rest.push(object, key, value);
         }
@@ -129,7 +129,7 @@ impl Puts {
 
     /// Each field's put into its index and into its history.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (Put<'_>, Put<'_>)> {
-        self.fields.iter().map(|at| (self.put(*at), self.put(at + 1)))
+        self.fields.iter().map(|(at, _)| (self.put(*at), self.put(at + 1)))
     }
 
     /// Calls `take` with all puts, in order and in chunks.
@@ -175,9 +175,14 @@ mod tests {
         let mut puts = Puts::default();
         for element in elements {
             puts.push(DATASET, b"declared", &[]);
-            puts.begin_field();
+            // Elements of one digit have a jump index.
+            let has_jump = element.len() == 1;
+            puts.begin_field(if has_jump { 3 } else { 2 });
             puts.push(array_of(0, 1), element.as_bytes(), b"where");
             puts.push(array_of(0, 2), b"id", element.as_bytes());
+            if has_jump {
+                puts.push(array_of(0, 3), b"jump", element.as_bytes());
+            }
         }
         Load { puts, sent: 2, ..Load::default() }
     }
@@ -187,12 +192,18 @@ mod tests {
         puts.fields().map(|((_, element, _), _)| element).collect()
     }
 
+    /// The elements of the jump indexes.
+    fn jumps(puts: &Puts) -> Vec<&[u8]> {
+        puts.iter().filter(|(_, key, _)| *key == b"jump").map(|(.., element)| element).collect()
+    }
+
     #[test]
-    fn fields_that_are_dropped_take_both_their_entries_and_leave_all_declarations() {
+    fn fields_that_are_dropped_take_all_their_entries_and_leave_all_declarations() {
         let mut load = load(&["0", "6", "12"]);
         load.drop_fields(&[true, false]);
         assert_eq!(elements(&load.puts), [b"6".as_slice(), b"12"]);
         assert_eq!((load.sent, load.wiped, load.fields()), (1, 1, 3));
+        assert_eq!(jumps(&load.puts), [b"6"]);
         assert_eq!(load.puts.iter().filter(|(object, ..)| *object == DATASET).count(), 3);
         load.drop_fields(&[true, true]);
         assert_eq!((load.sent, load.wiped, load.fields()), (0, 3, 3));
@@ -219,5 +230,6 @@ mod tests {
         let mut first = load(&["0"]).puts;
         first.append(&load(&["6", "12"]).puts);
         assert_eq!(elements(&first), [b"0".as_slice(), b"6", b"12"]);
+        assert_eq!(jumps(&first), [b"0", b"6"]);
     }
 }

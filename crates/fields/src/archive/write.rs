@@ -61,6 +61,10 @@ impl Inner {
         close: impl Fn(&Arc<DatasetWriter>),
     ) -> Result<()> {
         scratch.texts.split(&self.schema, key)?;
+        scratch.jump = match content {
+            Content::Bytes(data) => self.indexer.index(data),
+            Content::At(_) => None,
+        };
         let met_limit = Cell::new(false);
         for attempt in 0..=ATTEMPTS {
             let is_last = attempt == ATTEMPTS;

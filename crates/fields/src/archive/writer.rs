@@ -36,6 +36,8 @@ pub(crate) enum Content<'a> {
 pub(crate) struct Scratch {
     pub(crate) texts: SplitTexts,
     record: Vec<u8>,
+    /// The jump index of the field.
+    pub(crate) jump: Option<Vec<u8>>,
 }
 
 /// A dataset that is being written.
@@ -109,7 +111,7 @@ impl DatasetWriter {
         if !self.begin()? {
             return Ok(false);
         }
-        let Scratch { texts, record } = scratch;
+        let Scratch { texts, record, jump } = scratch;
         let (split, collocation, element) = (texts.key(), &texts.collocation, &texts.element);
         check_lengths(split, collocation, element)?;
         record.clear();
@@ -131,7 +133,7 @@ impl DatasetWriter {
         if state.is_closed {
             return Ok(false);
         }
-        state.batch.add(&FieldEntry { collocation, element, id, record });
+        state.batch.add(&FieldEntry { collocation, element, id, record, jump: jump.as_deref() });
         Ok(true)
     }
 

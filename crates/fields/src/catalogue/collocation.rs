@@ -19,6 +19,8 @@ pub(crate) type Cached<T> = Mutex<Option<(Epoch, T)>>;
 pub(crate) struct CollocationObjects {
     pub(crate) index: ObjectId,
     pub(crate) history: ObjectId,
+    /// The jump indexes of its fields, replaced ones included.
+    pub(crate) jump: ObjectId,
     /// One for each key of the elements, in their order.
     pub(crate) axes: Vec<ObjectId>,
 }
@@ -29,6 +31,7 @@ impl CollocationObjects {
         Self {
             index: kv_of(text, ""),
             history: kv_of(text, "history"),
+            jump: kv_of(text, "jump"),
             axes: names.map(|name| kv_of(text, &format!("axis:{name}"))).collect(),
         }
     }

@@ -4,9 +4,9 @@
 //!   settings, 0.3 the snapshots. The root is small, so checking a lock or finding a dataset never replays a dataset's
 //!   history.
 //! - A dataset has one container in the catalogue pool and one with the same label in the store pool (the same one if
-//!   the pools are the same). It contains the dataset object 0.0, and for each collocation an index, a history and an
-//!   axis for each key of its elements, named by the MD5 of their text. So racing writers agree on the names without
-//!   communication.
+//!   the pools are the same). It contains the dataset object 0.0, and for each collocation an index, a history, jump
+//!   indexes and an axis for each key of its elements, named by the MD5 of their text. So racing writers agree on the
+//!   names without communication.
 //! - A field's bytes are one array. The container allocates each id range once.
 //!
 //! What must stay true: archiving only puts and never reads, so repeating a put changes nothing. Within a flush the

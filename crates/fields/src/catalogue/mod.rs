@@ -9,6 +9,7 @@ pub(crate) mod dataset;
 pub(crate) mod dataset_reader;
 pub(crate) mod fence;
 pub(crate) mod history;
+pub(crate) mod jump;
 pub(crate) mod layers;
 pub(crate) mod layout;
 pub(crate) mod location;

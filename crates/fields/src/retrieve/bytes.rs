@@ -97,7 +97,7 @@ fn within(part: &impl RangeBounds<u64>, length: u64) -> Result<Range<u64>> {
 impl Inner {
     /// Refuses a location in a dataset whose retrieval is forbidden. A location in an unlisted container is refused if
     /// retrieval is forbidden for any dataset of the pool.
-    fn check_readable(&self, location: &Location) -> Result<()> {
+    pub(crate) fn check_readable(&self, location: &Location) -> Result<()> {
         let Place::Object { container, .. } = &location.place else { return Ok(()) };
         for root in &self.roots {
             let forbidden = root.limits.of_any();
@@ -257,7 +257,7 @@ impl Inner {
 
     /// The length of a field in memory. A part of a file is bounded by the file, so that a wrong entry allocates no
     /// memory.
-    fn length_of(&self, field: &Inspected) -> Result<usize> {
+    pub(crate) fn length_of(&self, field: &Inspected) -> Result<usize> {
         let Location { offset, length, .. } = field.location;
         if let Place::File(path) = &field.location.place {
             let size = std::fs::metadata(path).map_err(|source| file_error(field, path, source))?.len();
@@ -320,7 +320,7 @@ fn check_length(field: &Inspected, found: usize) -> Result<()> {
     Err(corrupt(field, format!("{found} bytes are there instead of {}", field.location.length)))
 }
 
-fn read_file(field: &Inspected, path: &Path, buffer: &mut [u8]) -> Result<()> {
+pub(crate) fn read_file(field: &Inspected, path: &Path, buffer: &mut [u8]) -> Result<()> {
     let file = File::open(path).map_err(|source| file_error(field, path, source))?;
     match file.read_exact_at(buffer, field.location.offset) {
         Ok(()) => {}
@@ -341,7 +341,7 @@ fn file_error(field: &Inspected, path: &Path, source: std::io::Error) -> Error {
     Error::of_field(&field.key, ObjectError::from_io(source, format!("adopted file {}", path.display())))
 }
 
-fn corrupt(field: &Inspected, what: String) -> Error {
+pub(crate) fn corrupt(field: &Inspected, what: String) -> Error {
     let place = format!("{} at offset {}", field.location, field.location.offset);
     Error::Corrupt { field: field.key.to_string(), what, place }
 }

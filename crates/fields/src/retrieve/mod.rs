@@ -8,11 +8,13 @@ mod contention;
 pub(crate) mod element_filter;
 mod explain;
 pub(crate) mod inspect;
+pub(crate) mod jump;
 pub(crate) mod list;
+pub(crate) mod parts;
 pub(crate) mod retrieval;
 mod scan;
 
-use std::cell::Cell;
+use std::{cell::Cell, sync::Arc};
 
 use isotach_engine_kit::aligned::AlignedBuffer;
 use isotach_mars::{Key, Request, SplitKey};
@@ -20,7 +22,7 @@ use isotach_object::SharedBytes;
 
 use crate::{
     FieldBytes, FieldStore, Location, Result,
-    catalogue::{locks::Action, split_texts::SplitTexts},
+    catalogue::{dataset_reader::DatasetReader, locks::Action, split_texts::SplitTexts},
     retrieve::{inspect::Inspected, retrieval::Retrieval},
     store::Inner,
 };
@@ -158,6 +160,14 @@ impl Inner {
     }
 
     fn locate_split(&self, key: &Key, texts: &mut SplitTexts) -> Result<Option<Location>> {
+        let Some(reader) = self.reader_of(key, texts)? else { return Ok(None) };
+        let index = reader.index_of(&texts.collocation);
+        reader.locate(self, index, &texts.element, || texts.key().whole())
+    }
+
+    /// The reader of the dataset where a field with this key would be archived, with the key's texts. `None` if there is
+    /// none.
+    pub(crate) fn reader_of(&self, key: &Key, texts: &mut SplitTexts) -> Result<Option<Arc<DatasetReader>>> {
         if texts.split(&self.schema, key).is_err() {
             return Ok(None);
         }
@@ -170,7 +180,6 @@ impl Inner {
                 _ => return Ok(None),
             }
         }
-        let index = reader.index_of(&texts.collocation);
-        reader.locate(self, index, &texts.element, || texts.key().whole())
+        Ok(Some(reader))
     }
 }

@@ -15,9 +15,10 @@ use super::{
 };
 use crate::{
     Error, Location, Result,
-    catalogue::history::parse_history,
     catalogue::{
         dataset_reader::DatasetReader,
+        history::parse_history,
+        jump::decode_jump,
         layout::{element_of_kv_key, kv_key},
         location::is_deletion,
         select::Target,
@@ -116,6 +117,7 @@ impl Walk<'_> {
             Err(error) => return self.unless_wiped(error),
         }
         let objects = &collocation.objects;
+<<<<<<< HEAD
         for (object, is_history) in [(objects.index, false), (objects.history, true)] {
             let mut anchor = Some(Anchor::start());
             while let Some(at) = anchor.take().filter(|_| !self.run.is_ended()) {
@@ -131,9 +133,50 @@ impl Walk<'_> {
                 }
             }
         }
+=======
+        self.for_pages(objects.index, |walk, page| walk.page(objects.index, false, page))?;
+        self.for_pages(objects.history, |walk, page| walk.page(objects.history, true, page))?;
+        self.for_pages(objects.jump, |walk, page| {
+            walk.check_jump_indexes(page);
+            Ok(())
+        })?;
+>>>>>>> da9bc40 (fields: keep jump indexes of fields, and read parts of many fields at once)
         let batch = std::mem::take(&mut self.batch);
         let _ = self.give.send(batch);
         Ok(())
+    }
+
+    /// Calls `each` with the pages of an object up to one that is damaged.
+    fn for_pages(
+        &mut self,
+        object: ObjectId,
+        mut each: impl FnMut(&mut Self, &Page) -> Result<()>,
+    ) -> Result<()> {
+        let mut anchor = Some(Anchor::start());
+        while let Some(at) = anchor.take() {
+            match self.reader.page(self.inner, object, &at) {
+                Ok(page) => {
+                    each(self, &page)?;
+                    anchor = page.next().cloned();
+                }
+                Err(error) if error.code() == "corrupt" => {
+                    let whole = Arc::clone(&self.target.collocation.whole);
+                    self.damaged(Level::Collocation, &whole, &error.to_string(), Cure::None);
+                }
+                Err(error) => return self.unless_wiped(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks jump indexes. One that is removed is made again from its field's bytes.
+    fn check_jump_indexes(&mut self, page: &Page) {
+        let object = self.target.collocation.objects.jump;
+        let whole = Arc::clone(&self.target.collocation.whole);
+        for (key, value) in page.iter().filter(|(key, value)| decode_jump(key, value).is_none()) {
+            let cure = Cure::Remove { object, key: key.to_vec(), value: value.to_vec() };
+            self.damaged(Level::Collocation, &whole, "a jump index cannot be read", cure);
+        }
     }
 
     fn unless_wiped(&self, error: Error) -> Result<()> {

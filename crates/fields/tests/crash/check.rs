@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use isotach_engine_posix::simulation::{Loss, SimulatedDisk};
-use isotach_fields::{FieldStore, ListOptions};
+use isotach_fields::{FieldStore, Inspected, ListOptions};
 
 use crate::{
     history::{Fields, History, Shown},
-    workload::{dataset, field, open, opened, verify_sound},
+    workload::{dataset, field, jump_index, open, opened, verify_sound},
 };
 
 /// Prints the case, if the thread panics while this value lives.
@@ -53,6 +53,9 @@ fn shown(store: &FieldStore) -> Shown {
         let listed = listed.unwrap();
         let bytes: Arc<[u8]> = store.read(listed.location()).unwrap()[..].into();
         assert_eq!(store.retrieve_one(&listed.key()).unwrap().as_deref(), Some(&*bytes));
+        let field = Inspected { key: listed.key(), location: listed.location().clone() };
+        let index = store.jump_indexes(&[field]).unwrap().remove(0).unwrap();
+        assert!(index.is_none() || index == jump_index(&bytes), "the jump index of {}", listed.key());
         shown.entry(listed.dataset().to_string()).or_default().insert(listed.key().to_string(), bytes);
     }
     shown

@@ -3,8 +3,13 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use isotach_engine_posix::simulation::{Random, SimulatedDisk};
+<<<<<<< HEAD
 use isotach_fields::{Config, FieldStore, Result, VerifyOptions, VerifyReport};
 use isotach_mars::{Clock, Key, Request};
+=======
+use isotach_fields::{Config, FieldStore, Result, VerifyOptions, VerifyReport, crc32c};
+use isotach_mars::{Clock, Key};
+>>>>>>> da9bc40 (fields: keep jump indexes of fields, and read parts of many fields at once)
 use isotach_object::Registry;
 
 use crate::history::{Fields, History, Shown, States};
@@ -34,7 +39,14 @@ pub(crate) fn open(
         Places::Apart => Config::split(&uri("catalogue"), &uri("store")),
     };
     let config = config.with_schema(SCHEMA).with_clock(Clock::fixed(2024, 1, 2).unwrap());
-    how(&config, &Registry::new().with(disk.engine()))
+    let store = how(&config, &Registry::new().with(disk.engine()))?;
+    store.index_messages_with(jump_index);
+    Ok(store)
+}
+
+/// The jump index of a field. Every other one has one.
+pub(crate) fn jump_index(bytes: &[u8]) -> Option<Vec<u8>> {
+    bytes.len().is_multiple_of(2).then(|| crc32c(bytes).to_le_bytes().to_vec())
 }
 
 /// Another handle on the store of the workload.

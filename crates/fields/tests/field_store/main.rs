@@ -13,6 +13,7 @@ mod faults;
 mod faulty;
 mod forbidden;
 mod incarnations;
+mod jump_indexes;
 mod killed_wipes;
 mod language;
 mod layouts;
