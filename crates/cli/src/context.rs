@@ -7,9 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use isotach_fields::{Config, Error as FieldsError, FieldStore};
 use isotach_object::{Error as ObjectError, PoolUri, Registry};
-pub(crate) use isotach_open::{
-    Origin as Source, is_in_memory, is_same_pool, registry, relabel_through_eccodes,
-};
+pub(crate) use isotach_open::{Origin as Source, is_in_memory, is_same_pool, registry, with_grib};
 use isotach_open::{from_environment, no_store, pools, read_only_registry};
 
 use crate::failure::{Failure, Outcome};
@@ -78,7 +76,7 @@ fn open_with(target: &StoreFlags, registry: &Registry) -> Outcome<FieldStore> {
     let (config, source) = configuration(target)?;
     let store = FieldStore::open(&config, registry).map_err(|error| not_opened(error, &config, &source))?;
     check_matches(&config, &source, &store)?;
-    Ok(relabel_through_eccodes(store))
+    Ok(with_grib(store))
 }
 
 /// Opens an existing store in its present state, or in the state of a snapshot.

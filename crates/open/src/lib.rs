@@ -17,7 +17,7 @@ use isotach_engine_daos::Daos;
 use isotach_engine_posix::{Posix, PosixOnlooker};
 use isotach_engine_rados::Rados;
 use isotach_fields::{Config, FieldStore};
-use isotach_grib::Eccodes;
+use isotach_grib::{Eccodes, JumpInfo};
 use isotach_object::{Engine, PoolUri, Registry, memory::Memory};
 
 pub use environment::{clock, from_environment, from_variables, in_known_places, no_store, text_variable};
@@ -62,9 +62,15 @@ pub fn is_in_memory(config: &Config) -> bool {
     pools(config).any(|uri| uri.scheme() == "memory")
 }
 
-/// Lets a store set the key of an overlay in the messages below it.
-pub fn relabel_through_eccodes(store: FieldStore) -> FieldStore {
+/// The longest CCSDS stream, in bytes, whose jump index is made when a message is archived. That of a longer one is made when
+/// it is first used: making it would take about as long as archiving the message.
+const CCSDS_MAX: usize = 4 << 10;
+
+/// Teaches a store what it needs to know of GRIB: to set the key of an overlay in the messages below it, and to make jump indexes of
+/// messages that are archived.
+pub fn with_grib(store: FieldStore) -> FieldStore {
     store.relabel_with(|message, keys| Ok(Eccodes::load()?.relabel_message(message, keys.slots())?));
+    store.index_messages_with(|message| Some(JumpInfo::of_short(message, CCSDS_MAX).ok()??.to_bytes()));
     store
 }
 

@@ -6,7 +6,7 @@ use isotach_fields::{Action, Config, Error, FieldStore, Result, Space};
 use isotach_mars::Schema;
 use isotach_object::{Error as ObjectError, PoolUri, Registry};
 
-use crate::{clock, pools, relabel_through_eccodes};
+use crate::{clock, pools, with_grib};
 
 /// The origin of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl Origin {
     pub fn open(&self, config: &Config, registry: &Registry) -> Result<FieldStore> {
         let store = FieldStore::open(config, registry)?;
         self.check_matches(config, &store)?;
-        Ok(relabel_through_eccodes(store))
+        Ok(with_grib(store))
     }
 
     /// Creates the store of [`Origin::config`], or opens it if it exists. A configuration that is refused creates nothing.
@@ -72,7 +72,7 @@ impl Origin {
         self.check_before_creation(config, registry)?;
         let store = FieldStore::create(config, registry)?;
         self.check_matches(config, &store)?;
-        Ok(relabel_through_eccodes(store))
+        Ok(with_grib(store))
     }
 
     /// Refuses a configuration whose spaces match keys that no dataset of the store has.

@@ -9,7 +9,7 @@ use isotach_mars::{Key, Match, Request};
 use serde_json::json;
 
 use crate::{
-    context::{self, Source, StoreFlags, is_same_pool, not_opened, pool_uri, relabel_through_eccodes},
+    context::{self, Source, StoreFlags, is_same_pool, not_opened, pool_uri, with_grib},
     failure::{Failure, Outcome, say},
     intake::{
         audit::{Audit, OwnKey},
@@ -129,7 +129,7 @@ fn transfer(
     };
     let other = to.map(other).transpose()?;
     let open = |(config, source): &(Config, Source)| {
-        let opened = FieldStore::open(config, &registry).map(relabel_through_eccodes);
+        let opened = FieldStore::open(config, &registry).map(with_grib);
         opened.map_err(|error| not_opened(error, config, source))
     };
     let from = open(&(config, source))?;

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{acl::ListFlag, schema};
 use crate::{
-    context::{self, Source, StoreFlags, flag_of, not_opened},
+    context::{self, Source, StoreFlags, flag_of, not_opened, with_grib},
     failure::{Failure, Outcome, say},
     output::{count, outln, print_json},
 };
@@ -54,7 +54,7 @@ pub(crate) fn create(config: &Config, source: &Source, with_parents: bool) -> Ou
             "cannot create store {name}: its folder {folder} does not exist; `isotach {flag} init --parents` creates it, too"
         )));
     }
-    FieldStore::create(config, &registry).map_err(|error| match error {
+    let store = FieldStore::create(config, &registry).map_err(|error| match error {
         FieldsError::NotAStore { store, why } => {
             Failure::failed(format!("cannot create a field store in {store}: {why}"))
         }
@@ -63,7 +63,8 @@ pub(crate) fn create(config: &Config, source: &Source, with_parents: bool) -> Ou
             Failure::failed(format!("cannot create store {name}: no folder can be created there"))
         }
         error => not_opened(error, config, source),
-    })
+    })?;
+    Ok(with_grib(store))
 }
 
 /// The folders that contain the pools.

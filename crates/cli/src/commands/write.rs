@@ -12,7 +12,7 @@ use isotach_object::Error as ObjectError;
 
 use super::init;
 use crate::{
-    context::{self, Source, StoreFlags, check_matches, not_opened},
+    context::{self, Source, StoreFlags, check_matches, not_opened, with_grib},
     failure::{Failure, Outcome, say},
     input::is_standard,
     intake::{
@@ -74,7 +74,7 @@ fn store(target: &StoreFlags, flags: &WriteFlags, intake: &Intake<'_>) -> Outcom
     let error = match FieldStore::open(&config, &context::registry()) {
         Ok(store) => {
             check_matches(&config, &source, &store)?;
-            return Ok(store);
+            return Ok(with_grib(store));
         }
         Err(error) => error,
     };
