@@ -11,6 +11,7 @@ mod delete;
 mod demo;
 mod destroy;
 mod dump;
+mod index;
 mod info;
 mod init;
 mod inspect;
@@ -23,6 +24,7 @@ mod read;
 mod schema;
 mod snapshot;
 mod stats;
+mod values;
 mod verify;
 mod where_;
 mod wipe;
@@ -60,6 +62,7 @@ enum Command {
     Adopt(adopt::AdoptFlags),
     Read(read::ReadFlags),
     List(list::ListFlags),
+    Values(values::ValuesFlags),
     Inspect(inspect::InspectFlags),
     Axes(axes::AxesFlags),
     Purge(purge::PurgeFlags),
@@ -70,6 +73,7 @@ enum Command {
     Overlay(overlay::OverlayFlags),
     Snapshot(snapshot::SnapshotFlags),
     Stats(stats::StatsFlags),
+    Index(index::IndexFlags),
     Dump(dump::DumpFlags),
     Verify(verify::VerifyFlags),
     Repair(verify::RepairFlags),
@@ -119,6 +123,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Adopt(flags) => adopt::run(&target, &flags),
         Command::Read(flags) => read::run(&target, &flags),
         Command::List(flags) => list::run(&target, &flags),
+        Command::Values(flags) => values::run(&target, &flags),
         Command::Inspect(flags) => inspect::run(&target, &flags),
         Command::Axes(flags) => axes::run(&target, &flags),
         Command::Purge(flags) => purge::run(&target, &flags),
@@ -129,6 +134,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Overlay(flags) => overlay::run(&target, &flags),
         Command::Snapshot(flags) => snapshot::run(&target, &flags),
         Command::Stats(flags) => stats::run(&target, &flags),
+        Command::Index(flags) => index::run(&target, &flags),
         Command::Dump(flags) => dump::run(&target, &flags),
         Command::Verify(flags) => verify::verify(&target, &flags),
         Command::Repair(flags) => verify::repair(&target, &flags),

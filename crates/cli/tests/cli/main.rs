@@ -31,4 +31,5 @@ mod reading;
 mod repairs;
 mod snapshots;
 mod support;
+mod values;
 mod writing;
