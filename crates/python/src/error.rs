@@ -2,6 +2,7 @@
 
 use isotach_fields::Error as FieldsError;
 use isotach_object::Error as ObjectError;
+use isotach_values::Error as ValuesError;
 use pyo3::{prelude::*, sync::PyOnceLock, types::PyDict};
 
 /// Why a call failed.
@@ -11,6 +12,8 @@ pub(crate) enum Failure {
     Fields(Box<FieldsError>),
     /// An error of the library while it handled a part of the input, whose place is named.
     At(String, Box<FieldsError>),
+    /// A field whose values cannot be given.
+    Values(Box<ValuesError>),
     /// The handle, or what it belongs to, is closed.
     Closed(&'static str),
     /// An exception, or an error of the system that becomes one.
@@ -39,6 +42,15 @@ impl From<ObjectError> for Failure {
     }
 }
 
+impl From<ValuesError> for Failure {
+    fn from(error: ValuesError) -> Self {
+        match error {
+            ValuesError::Fields(error) => error.into(),
+            error => Self::Values(Box::new(error)),
+        }
+    }
+}
+
 impl From<PyErr> for Failure {
     fn from(error: PyErr) -> Self {
         Self::Raised(error)
@@ -56,6 +68,7 @@ impl From<Failure> for PyErr {
                     Err(other) => other,
                 }
             }
+            Failure::Values(error) => raised(py, error.code(), &error.to_string(), None),
             Failure::Closed(what) => raised(py, "closed", &format!("{what} is closed"), None),
             Failure::Raised(error) => error,
         })
@@ -106,7 +119,7 @@ fn add_facts(facts: &Bound<'_, PyDict>, error: &FieldsError) -> PyResult<()> {
 /// All codes of the library.
 #[pyfunction]
 pub(crate) fn codes() -> Vec<&'static str> {
-    let mut codes = [&FieldsError::CODES[..], &ObjectError::CODES[..]].concat();
+    let mut codes = [&FieldsError::CODES[..], &ObjectError::CODES[..], &ValuesError::CODES[..]].concat();
     codes.sort_unstable();
     codes.dedup();
     codes

@@ -31,6 +31,7 @@ mod resource;
 mod retrieval;
 mod transaction;
 mod tree;
+mod values;
 mod verify;
 
 use pyo3::prelude::*;
@@ -55,6 +56,7 @@ mod _isotach {
         retrieval::Retrieval,
         transaction::Transaction,
         tree::Tree,
+        values::{values, values_at, values_in_file},
         verify::verify,
     };
 }

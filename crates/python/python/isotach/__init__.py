@@ -25,6 +25,7 @@ from isotach._exceptions import (
     ConflictError,
     CorruptError,
     ForbiddenError,
+    GridError,
     InvalidInputError,
     IsotachError,
     LockedError,
@@ -47,6 +48,7 @@ from isotach._isotach import before_fork as _before_fork
 from isotach._isotach import set_environment as _set_environment
 from isotach._isotach import version as _version
 from isotach._open import create, open
+from isotach._points import PointValues
 from isotach._reports import (
     Damage,
     DatasetStats,
@@ -82,6 +84,7 @@ __all__ = [
     "DeletedFields",
     "Field",
     "ForbiddenError",
+    "GridError",
     "Inspected",
     "Inspection",
     "InvalidInputError",
@@ -99,6 +102,7 @@ __all__ = [
     "NewerFormatError",
     "NoSpaceError",
     "NotFoundError",
+    "PointValues",
     "PurgedDataset",
     "RepeatedKeyWarning",
     "Request",

@@ -29,6 +29,12 @@ class MessageError(InvalidInputError):
     code = "message"
 
 
+class GridError(InvalidInputError):
+    """A field has another grid than expected: ask for the fields of one grid, or permit several."""
+
+    code = "other-grid"
+
+
 class NotFoundError(IsotachError, LookupError):
     """A store, dataset or snapshot does not exist: create it, or name another one."""
 
@@ -155,9 +161,11 @@ CLASSES: Mapping[str, type[IsotachError]] = {
     "newer-format": NewerFormatError,
     "no-space": NoSpaceError,
     "not-a-store": NotFoundError,
+    "not-decoded": MessageError,
     "not-found": NotFoundError,
     "not-relabelled": MessageError,
     "nothing-below": NotFoundError,
+    "other-grid": GridError,
     "other-schema": AlreadyExistsError,
     "permission-denied": ForbiddenError,
     "poisoned": LostError,

@@ -45,6 +45,9 @@ __all__ = [
     "snapshots",
     "stats",
     "status",
+    "values",
+    "values_at",
+    "values_in_file",
     "verify",
     "version",
     "wipe",
@@ -309,6 +312,23 @@ def remove_snapshot(handle: Handle, name: str) -> None: ...
 def adopt(
     handle: Handle, path: str | os.PathLike[str], key: KeyLike | None, offset: int, length: int | None
 ) -> list[Key]: ...
+def values(
+    handle: Handle,
+    request: RequestLike,
+    choice: tuple[str, Any],
+    grids: tuple[str | None, bool],
+    threads: int,
+) -> dict[str, Any]: ...
+def values_at(
+    handle: Handle,
+    keys: Sequence[KeyLike],
+    ranges: list[tuple[int, int]],
+    grids: tuple[str | None, bool],
+    threads: int,
+) -> list[bytearray | None]: ...
+def values_in_file(
+    path: str, offset: int, ranges: list[tuple[int, int]], grids: tuple[str | None, bool]
+) -> bytearray: ...
 def verify(
     handle: Handle,
     request: RequestLike,

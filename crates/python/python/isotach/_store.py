@@ -15,6 +15,7 @@ from isotach._arguments import KeyLike, RequestLike, key_of, refuse_objects, req
 from isotach._exceptions import LostFieldsWarning
 from isotach._files import existing, written_whole
 from isotach._isotach import Field, Inspection, Listing, Location
+from isotach._points import PointReader
 from isotach._progress import Progress
 from isotach._reports import (
     DatasetStats,
@@ -30,7 +31,7 @@ from isotach._retrieval import Retrieval, WhenMissing, checked
 from isotach._transaction import Transaction, archive_into, checked_keys
 
 
-class Store:
+class Store(PointReader):
     """A handle on a field store; see :func:`isotach.open`.
 
     Threads may share a handle: calls that wait let other threads run. A forked child opens its own handle when it first uses
