@@ -117,30 +117,12 @@ impl Walk<'_> {
             Err(error) => return self.unless_wiped(error),
         }
         let objects = &collocation.objects;
-<<<<<<< HEAD
-        for (object, is_history) in [(objects.index, false), (objects.history, true)] {
-            let mut anchor = Some(Anchor::start());
-            while let Some(at) = anchor.take().filter(|_| !self.run.is_ended()) {
-                match self.reader.page(self.inner, object, &at) {
-                    Ok(page) => {
-                        self.page(object, is_history, &page)?;
-                        anchor = page.next().cloned();
-                    }
-                    Err(error) if error.code() == "corrupt" => {
-                        self.damaged(Level::Collocation, &whole, &error.to_string(), Cure::None);
-                    }
-                    Err(error) => return self.unless_wiped(error),
-                }
-            }
-        }
-=======
         self.for_pages(objects.index, |walk, page| walk.page(objects.index, false, page))?;
         self.for_pages(objects.history, |walk, page| walk.page(objects.history, true, page))?;
         self.for_pages(objects.jump, |walk, page| {
             walk.check_jump_indexes(page);
             Ok(())
         })?;
->>>>>>> da9bc40 (fields: keep jump indexes of fields, and read parts of many fields at once)
         let batch = std::mem::take(&mut self.batch);
         let _ = self.give.send(batch);
         Ok(())
@@ -153,7 +135,7 @@ impl Walk<'_> {
         mut each: impl FnMut(&mut Self, &Page) -> Result<()>,
     ) -> Result<()> {
         let mut anchor = Some(Anchor::start());
-        while let Some(at) = anchor.take() {
+        while let Some(at) = anchor.take().filter(|_| !self.run.is_ended()) {
             match self.reader.page(self.inner, object, &at) {
                 Ok(page) => {
                     each(self, &page)?;

@@ -3,13 +3,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use isotach_engine_posix::simulation::{Random, SimulatedDisk};
-<<<<<<< HEAD
-use isotach_fields::{Config, FieldStore, Result, VerifyOptions, VerifyReport};
-use isotach_mars::{Clock, Key, Request};
-=======
 use isotach_fields::{Config, FieldStore, Result, VerifyOptions, VerifyReport, crc32c};
-use isotach_mars::{Clock, Key};
->>>>>>> da9bc40 (fields: keep jump indexes of fields, and read parts of many fields at once)
+use isotach_mars::{Clock, Key, Request};
 use isotach_object::Registry;
 
 use crate::history::{Fields, History, Shown, States};
