@@ -26,7 +26,9 @@ BASE = {
     "type": "pf",
     "levtype": "pl",
 }
-STEPS = 10
+STEPS = 100
+OF_LIBRARY = 1
+"""The member that the library archives first. It checks what it retrieves."""
 SMALL, LARGE = 4096, 1 << 20
 THREADS = 8
 
@@ -43,7 +45,7 @@ def small(report: Report, folder: Path, program: str, rounds: int) -> None:
     at = iter(range(1000))
 
     def library(op: str) -> float:
-        number = next(at) if op == "archive" else 0
+        number = next(at) if op == "archive" else OF_LIBRARY
         words = [op, str(SMALL), str(number), "1", "0", str(STEPS), "--store", uri]
         told = subprocess.run(
             [program, "bench", "client", *words], input="\n", capture_output=True, text=True, check=True
@@ -65,7 +67,7 @@ def small(report: Report, folder: Path, program: str, rounds: int) -> None:
         buffer = bytearray(SMALL)
         begin = time.perf_counter()
         with isotach.open(uri) as store:
-            for keys in steps(0, STEPS):
+            for keys in steps(OF_LIBRARY, STEPS):
                 for key in keys:
                     assert store.retrieve_into(key, buffer) == SMALL
         return (time.perf_counter() - begin) / (STEPS * 100) * 1e6

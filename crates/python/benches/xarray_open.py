@@ -124,21 +124,21 @@ def main() -> None:
         def ours(**options: object) -> xr.Dataset:
             return xr.open_dataset(Path(folder, "store"), engine="isotach", **options)
 
-        def cfgrib() -> xr.Dataset:
+        def by_cfgrib() -> xr.Dataset:
             return xr.open_dataset(file, engine="cfgrib")
 
-        def earthkit() -> xr.Dataset:
+        def by_earthkit() -> xr.Dataset:
             return earthkit.data.from_source("file", str(file)).to_fieldlist().to_xarray()
 
         rounds = arguments.rounds
         open_ours = measure("isotach open", rounds, ours)
         measure("isotach open, chunks={}", rounds, lambda: ours(chunks={}))
-        open_cfgrib = measure("cfgrib open, with index", rounds, cfgrib)
-        open_earthkit = measure("earthkit-data open", 1, earthkit)
+        open_cfgrib = measure("cfgrib open, with index", rounds, by_cfgrib)
+        open_earthkit = measure("earthkit-data open", 1, by_earthkit)
         fresh_ours = measure_fresh("isotach open, fresh process", rounds, Path(folder, "store"), "isotach")
         fresh_cfgrib = measure_fresh("cfgrib open, fresh process", rounds, file, "cfgrib")
         measure("isotach open and load t", min(rounds, 3), lambda: ours(dtype="float32").t.load())
-        measure("cfgrib open and load t", min(rounds, 3), lambda: cfgrib().t.load())
+        measure("cfgrib open and load t", min(rounds, 3), lambda: by_cfgrib().t.load())
         print(f"fresh processes: cfgrib / isotach {fresh_cfgrib / fresh_ours:.1f}")
         print(
             f"cfgrib / isotach {open_cfgrib / open_ours:.1f}, earthkit-data / isotach {open_earthkit / open_ours:.1f}"
