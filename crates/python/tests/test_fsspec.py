@@ -141,7 +141,7 @@ def test_a_store_option_serves_paths_without_a_store(
 ) -> None:
     with isotach.open(Path(root)) as store:
         for given in (root, f"posix:{root}", Path(root), store):
-            fs = fsspec.filesystem("isotach", store=given, skip_instance_cache=True)
+            fs = fsspec.filesystem("isotach", store=given)
             assert fs.ls("", detail=False) == [DATASET]
             assert fs.cat_file(f"isotach://{FIELD}") == BYTES
     store = isotach.open(Path(root))
@@ -151,7 +151,7 @@ def test_a_store_option_serves_paths_without_a_store(
     past = fsspec.filesystem("isotach", store=root, at="monday")
     assert [past.cat_file(FIELD), past.cat_file(f"{root}/{FIELD}")] == [BYTES, BYTES]
     monkeypatch.setenv("ISOTACH_STORE", f"posix:{root}")
-    with fsspec.open(f"isotach://{FIELD}", skip_instance_cache=True) as file:
+    with fsspec.open(f"isotach://{FIELD}") as file:
         assert file.read() == b"tuesday"
 
 
@@ -266,7 +266,7 @@ def test_file_systems_are_pickled_shared_by_threads_and_used_by_children(fs: Any
 
 def test_threads_with_file_systems_of_their_own_share_one_handle(root: str) -> None:
     def handle(_: int) -> int:
-        fs = fsspec.filesystem("isotach", skip_instance_cache=True)
+        fs = fsspec.filesystem("isotach")
         fs.cat_file(f"{root}/{FIELD}")
         (store,) = fs._stores.values()
         return id(store._native)

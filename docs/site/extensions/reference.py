@@ -1,6 +1,6 @@
 """The reference of the Python package, from its docstrings and the stub of its native module.
 
-What must stay true: every public name of the package has an entry. Classes of the native module are shown as their stub declares
+What must stay true: every public name of the modules in `PUBLIC` has an entry. Classes of the native module are shown as their stub declares
 them, with types, which the module itself does not have; `stubtest` compares the two.
 """
 
@@ -22,7 +22,7 @@ from sphinx.ext.napoleon import Config, NumpyDocstring
 from sphinx.util import logging
 from sphinx.util.inspect import TypeAliasForwardRef
 
-PUBLIC = ("isotach", "isotach.xarray", "isotach.zarr", "isotach.pyfdb", "isotach.z3fdb")
+PUBLIC = ("isotach", "isotach.xarray", "isotach.zarr", "isotach.pyfdb", "isotach.pygribjump", "isotach.z3fdb")
 """The public modules of the package."""
 
 SECTIONS = Config(napoleon_use_rtype=False)

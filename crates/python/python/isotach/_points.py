@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from isotach import _isotach
 from isotach._arguments import RequestLike, request_of
-from isotach._exceptions import MissingFieldsError, MissingFieldsWarning
 from isotach._extras import extra
 from isotach._reports import Key, Missing
-from isotach._retrieval import WhenMissing, checked
+from isotach._retrieval import WhenMissing, checked, report_missing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +21,7 @@ Choice = tuple[str, Any]
 """How points are chosen, and by what: see the native module."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PointValues:
     """The values of chosen points of the fields of a request; see :meth:`Store.values`."""
 
@@ -123,6 +121,8 @@ class PointReader:
         ImportError
             numpy is not installed.
         """
+        with extra("values"):
+            import numpy as np  # noqa: F401  before anything is read
         how = checked(missing)
         choice = _choice(points, box, ranges)
         if any_grid and grid_hash is not None:
@@ -131,7 +131,8 @@ class PointReader:
             raise ValueError(f"threads={threads}: expected at least 1")
         asked = request_of(request, keywords)
         found = _isotach.values(self._native, asked, choice, (grid_hash, any_grid), threads or 0)
-        _tell(self._native, asked, how, found)
+        explain = None if found["keys"] else lambda: self._native.explain(asked)
+        report_missing(found["missing"], how, explain, stacklevel=3)
         return _result(choice, found)
 
 
@@ -152,6 +153,10 @@ def _choice(points: Any, box: Any, ranges: Any) -> Choice:
     listed = points.tolist() if hasattr(points, "tolist") else list(points)
     if any(isinstance(point, (Sequence, tuple)) for point in listed):
         return "nearest", [_location(point) for point in listed]
+    if any(isinstance(point, bool) for point in listed):
+        raise TypeError(
+            "points: expected places or pairs of latitude and longitude; numpy.flatnonzero(mask) gives the places of a mask"
+        )
     return "ranges", [_range((point, operator.index(point) + 1)) for point in listed]
 
 
@@ -170,21 +175,6 @@ def _location(pair: Any) -> tuple[float, float]:
     except (TypeError, ValueError):
         raise ValueError(f"point {pair!r}: expected latitude and longitude") from None
     return float(latitude), float(longitude)
-
-
-def _tell(native: _isotach.Handle, request: RequestLike, how: WhenMissing, found: dict[str, Any]) -> None:
-    """Tells of missing fields."""
-    missing: Missing | None = found["missing"]
-    if missing is None or missing.count == 0 or how == "skip":
-        return
-    why = None if found["keys"] else native.explain(request)
-    text = missing.text if why is None else f"{missing.text}; {why}"
-    if how == "report":
-        warnings.warn(text, MissingFieldsWarning, stacklevel=3)
-        return
-    error = MissingFieldsError(text)
-    error.missing = missing
-    raise error
 
 
 def _result(choice: Choice, found: dict[str, Any]) -> PointValues:

@@ -57,6 +57,8 @@ class IsotachFileSystem(AbstractFileSystem):  # type: ignore[misc]
     """
 
     protocol = "isotach"
+    cachable = False
+    """fsspec would know an open store by its text alone. Those of a process share the handles of stores."""
     root_marker = ""
 
     def __init__(self, store: Any = None, at: str | None = None, **options: Any) -> None:

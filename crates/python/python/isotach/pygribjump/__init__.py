@@ -14,6 +14,11 @@ The store is the one that ``isotach.pyfdb.FDB()`` opens. Fields need no scan and
 
 from __future__ import annotations
 
+from isotach._extras import extra
+
+with extra("values"):
+    import numpy as _numpy  # noqa: F401
+
 from isotach.pygribjump._install import install
 from isotach.pygribjump.pygribjump import (
     ExtractionIterator,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -86,6 +87,10 @@ def _grids(grid_hash: str | None, function: str) -> tuple[str | None, bool]:
             f"Error in function '{function}': BadValue: Grid hash was not specified in request but is required. "
             "(GRIBJUMP_IGNORE_GRID=1 turns the check off)"
         )
+    if re.fullmatch(r"[0-9a-fA-F]{32}", grid_hash) is None:
+        raise GribJumpException(
+            f"Error in function '{function}': BadValue: Grid hash mismatch: {grid_hash!r} is no hash of a grid"
+        )
     return grid_hash, False
 
 
@@ -139,7 +144,8 @@ class GribJump:
         alike: dict[tuple[Any, ...], list[int]] = {}
         for number, request in enumerate(requests):
             alike.setdefault((request.grid_hash, *request.ranges), []).append(number)
-        store = self._store(function)
+        with _in_words_of_gribjump(function):
+            store = self._store(function)
         results: list[ExtractionResult | None] = [None] * len(requests)
         for (grid_hash, *ranges), numbers in alike.items():
             grids = _grids(grid_hash, function)
