@@ -155,6 +155,12 @@ def test_a_store_option_serves_paths_without_a_store(
         assert file.read() == b"tuesday"
 
 
+def test_each_file_system_reads_the_store_that_it_was_given(root: str) -> None:
+    for _ in range(2):
+        with isotach.open(Path(root)) as store:
+            assert fsspec.filesystem("isotach", store=store).cat_file(FIELD) == BYTES
+
+
 def test_values_with_any_characters_have_paths(tmp_path: Path) -> None:
     odd = ["a b", "x=1,y=2", "q/r", "50%", "wild*[card]?", "#", "é"]
     schema = "[ class [ type [ name, note? ]]]"

@@ -126,6 +126,7 @@ def test_fields_of_another_grid_are_refused_unless_permitted(store: isotach.Stor
         ({"points": [0], "box": (1, 2, 0, 3)}, TypeError, "points and box"),
         ({"points": [-1]}, ValueError, "expected 0 or more"),
         ({"points": [1.5]}, TypeError, "integer"),
+        ({"points": [True, False]}, TypeError, "numpy.flatnonzero"),
         ({"points": [(1, 2, 3)]}, ValueError, "latitude and longitude"),
         ({"points": [(91, 0)]}, ValueError, "latitude from -90 to 90"),
         ({"box": (1, 2, 3)}, ValueError, "north, west, south, east"),
