@@ -245,3 +245,6 @@ impl Drop for Claimed<'_> {
         self.0.changed.notify_all();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,6 +26,12 @@ pub(crate) fn are_processors_busy(bytes: u64) -> bool {
     CONTENTION.try_with(after).unwrap_or(false)
 }
 
+/// Lets the calling thread find a processor free from now on, however busy the machine is.
+#[cfg(test)]
+pub(super) fn take_processors_for_free() {
+    CONTENTION.set(Contention { bytes_left: u64::MAX, ..Contention::default() });
+}
+
 /// What a thread knows of the processors.
 #[derive(Debug, Clone, Copy, Default)]
 struct Contention {

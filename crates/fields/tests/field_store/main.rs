@@ -24,7 +24,6 @@ mod model;
 mod overlays;
 mod purge;
 mod races;
-mod read_ahead;
 mod retrieve;
 mod round_trips;
 mod schemas;

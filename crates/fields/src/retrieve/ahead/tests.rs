@@ -1,4 +1,4 @@
-//! Large fields are read on several threads.
+//! Large fields are read on several threads, where a processor is free.
 
 use std::{
     sync::{Arc, Condvar, Mutex},
@@ -7,10 +7,10 @@ use std::{
 };
 
 use isotach_engine_kit::hooks::{Hooked, Hooks, hook_engine};
-use isotach_fields::{Config, FieldStore};
+use isotach_mars::Key;
 use isotach_object::{ArrayRead, Container, Registry, Result, memory::Memory};
 
-use crate::layouts::{SCHEMA, field, request_like};
+use crate::{Config, FieldStore, retrieve::contention};
 
 const LENGTH: usize = 300_000;
 /// A reader that waits this long waits in vain.
@@ -69,15 +69,17 @@ fn a_caller_reads_a_later_field_while_a_thread_reads_the_one_that_it_needs() {
         Arc::new(Hooked::new(inner, Reads { caller, together: Arc::clone(&hooked) })) as Arc<dyn Container>
     };
     let registry = Registry::new().with(hook_engine(Arc::new(Memory::new()), |_| Ok(()), wrap));
-    let config = Config::single(&"memory:ahead".parse().unwrap()).with_schema(SCHEMA);
+    let config = Config::single(&"memory:ahead".parse().unwrap()).with_schema("[ class [ type [ step ]]]");
     let store = FieldStore::create(&config, &registry).unwrap();
     let bytes = |step: u8| vec![step; LENGTH];
     for step in 0..8 {
-        store.archive(&field(&step.to_string(), "t"), &bytes(step)).unwrap();
+        let key: Key = format!("class=od,type=fc,step={step}").parse().unwrap();
+        store.archive(&key, &bytes(step)).unwrap();
     }
     store.flush().unwrap();
 
-    let request = request_like(&field("0", "t"), "step=0/to/7/by/1");
+    contention::take_processors_for_free();
+    let request = "class=od,type=fc,step=0/1/2/3/4/5/6/7".parse().unwrap();
     let read: Vec<Vec<u8>> =
         store.retrieve(&request).unwrap().map(|field| field.unwrap().bytes.to_vec()).collect();
     assert!(read.into_iter().eq((0..8).map(bytes)));
