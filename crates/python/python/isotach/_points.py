@@ -121,8 +121,7 @@ class PointReader:
         ImportError
             numpy is not installed.
         """
-        with extra("values"):
-            import numpy as np  # noqa: F401  before anything is read
+        _check_numpy()
         how = checked(missing)
         choice = _choice(points, box, ranges)
         if any_grid and grid_hash is not None:
@@ -134,6 +133,12 @@ class PointReader:
         explain = None if found["keys"] else lambda: self._native.explain(asked)
         report_missing(found["missing"], how, explain, stacklevel=3)
         return _result(choice, found)
+
+
+def _check_numpy() -> None:
+    """Refuses a call without numpy before anything is read."""
+    with extra("values"):
+        import numpy as np  # noqa: F401
 
 
 def _choice(points: Any, box: Any, ranges: Any) -> Choice:
