@@ -55,7 +55,9 @@ python_use_unqualified_type_names = True
 add_module_names = False
 nitpicky = True
 # What has its pages elsewhere.
-nitpick_ignore_regex = [("py:.*", r"(builtins|collections|datetime|os|pathlib|np|numpy|xarray|zarr)(\..*)?|NDArray")]
+nitpick_ignore_regex = [
+    ("py:.*", r"(builtins|collections|datetime|os|pathlib|np|numpy|xarray|zarr)(\..*)?|NDArray")
+]
 # Classes that have no public name in pyfdb and z3fdb either.
 nitpick_ignore = [
     ("py:class", "isotach.pyfdb.pyfdb_iterator.WipeElementType"),

@@ -114,7 +114,8 @@ impl Wipe<'_> {
         let (objects, deletions) = (&collocation.objects, deletions_key(&collocation.text));
         let entries = [&key, &deletions].map(|key| Update::Remove { cell: Cell::kv(DATASET, key) });
         let mut updates = Vec::from(entries);
-        updates.extend([objects.index, objects.history, objects.jump].map(|object| Update::Destroy { object }));
+        updates
+            .extend([objects.index, objects.history, objects.jump].map(|object| Update::Destroy { object }));
         updates.extend(objects.axes.iter().map(|object| Update::Destroy { object: *object }));
         let destroys = arrays.iter().map(|object| Update::Destroy { object: *object });
         if self.reader.dataset.is_wiped_atomically() {
