@@ -11,7 +11,7 @@ use isotach_fields::{Error as FieldsError, FieldStore, Inspected, ListOptions, L
 use isotach_grib::{JumpError, JumpInfo};
 use isotach_mars::Request;
 
-use crate::{Error, Result, threads_or_all};
+use crate::{Error, Result, stored::Stored, threads_or_all};
 
 /// The fields that a thread indexes before it keeps their indexes.
 const BATCH: usize = 256;
@@ -21,7 +21,7 @@ const BATCH: usize = 256;
 pub struct IndexReport {
     /// The fields that match the request.
     pub fields: u64,
-    /// Fields that had a jump index.
+    /// Fields that had a jump index, of any version.
     pub had: u64,
     /// Fields that have one now.
     pub indexed: u64,
@@ -104,8 +104,10 @@ impl Work<'_> {
         let stored = self.store.jump_indexes(batch)?;
         let mut made = Vec::new();
         for (field, stored) in batch.iter().zip(stored) {
-            let is_there = matches!(stored, Ok(Some(bytes)) if JumpInfo::from_bytes(&bytes).is_ok());
-            let index = if is_there { None } else { Some(self.make(field)) };
+            let index = match Stored::of(stored)? {
+                Stored::Index(_) | Stored::OtherVersion => None,
+                Stored::Lacking => Some(self.make(field)),
+            };
             let mut report = self.report();
             report.fields += 1;
             match index {

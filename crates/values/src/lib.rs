@@ -2,7 +2,7 @@
 //!
 //! The catalogue keeps a **jump index** of a field, which says where in its message the bits of each point are. [`values`]
 //! looks up the indexes of all fields of a request, reads only the bytes of the chosen points, of many fields at once, and
-//! decodes them. A field without an index is read as a whole once, and its index is kept. A packing that has none is decoded
+//! decodes them. A field whose index is missing or damaged is read as a whole once, and its index is kept. A packing that has none is decoded
 //! as a whole by ecCodes, and counted as such. [`index_fields`] makes the missing indexes of a store.
 //!
 //! What must stay true: a value equals that of the message decoded as a whole, bit for bit. It is NaN only where the
@@ -41,6 +41,7 @@ mod error;
 mod index;
 mod message;
 mod rows;
+mod stored;
 mod work;
 
 pub use choice::Points;

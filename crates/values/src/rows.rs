@@ -1,4 +1,4 @@
-//! The values of a batch of fields: by their jump indexes where there are some, and else from all their bytes.
+//! The values of a batch of fields: by their jump indexes where these can be used, and else from all their bytes.
 //!
 //! What must stay true: a field that cannot be read where it was found is looked up again, because it may have been replaced
 //! and purged, or wiped. An error remains only if it is still there.
@@ -11,6 +11,7 @@ use isotach_grib::{Extraction, JumpInfo};
 use crate::{
     Error, Result, Row,
     message::{decode, grid_of_section},
+    stored::Stored,
     work::Work,
 };
 
@@ -31,12 +32,10 @@ impl Work<'_> {
         let mut known = Vec::with_capacity(fields.len());
         for (at, index) in self.store.jump_indexes(fields)?.into_iter().enumerate() {
             let field = &fields[at];
-            match index? {
-                Some(bytes) => {
-                    let info = JumpInfo::from_bytes(&bytes);
-                    known.push((at, info.map_err(|error| Error::of_field(field, error))?));
-                }
-                None => rows[at] = self.unless_moved(field, self.read_whole(field))?,
+            match Stored::of(index)? {
+                Stored::Index(info) => known.push((at, info)),
+                Stored::Lacking => rows[at] = self.unless_moved(field, self.read_whole(field, true))?,
+                Stored::OtherVersion => rows[at] = self.unless_moved(field, self.read_whole(field, false))?,
             }
         }
         let mut readings = Vec::with_capacity(known.len());
@@ -107,12 +106,17 @@ impl Work<'_> {
         Ok(parts.into_iter().flatten().next().unwrap_or_default())
     }
 
-    /// The values of a field without a jump index, which is made and kept if its packing has one.
-    fn read_whole(&self, field: &Inspected) -> Result<Row> {
+    /// The values of a field whose jump index cannot be used. One is made if its packing has one, and kept if it `is_lacking`.
+    fn read_whole(&self, field: &Inspected, is_lacking: bool) -> Result<Row> {
         let message = self.bytes(field, 0..field.location.length)?;
         let decoded = decode(field, &message, &self.choice, |grid| self.check_grid(field, grid))?;
         match decoded.index {
-            Some(info) => self.keep(field, info.to_bytes()),
+            Some(info) => {
+                self.count_indexed();
+                if is_lacking {
+                    self.keep(field, info.to_bytes());
+                }
+            }
             None => self.count_whole(),
         }
         Ok(Row { key: field.key.clone(), grid: decoded.grid, values: decoded.values })

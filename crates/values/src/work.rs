@@ -62,7 +62,7 @@ pub struct Values {
     pub places: Vec<PointInBox>,
     /// How many fields were decoded as a whole by ecCodes, because their packing has no jump index.
     pub whole: u64,
-    /// How many fields were read as a whole, because their jump index was not made yet.
+    /// How many fields were read as a whole, because their jump index was not made yet, is damaged, or has another version.
     pub indexed: u64,
     /// The fields that do not exist. `None` if they are unknown; see [`Inspection::missing`].
     pub missing: Option<Missing>,
@@ -74,7 +74,7 @@ pub struct Values {
 ///
 /// # Errors
 /// As [`FieldStore::inspect`] and [`FieldStore::read_parts`]; [`isotach_fields::Error::Invalid`] for points that are none,
-/// or that a field's grid does not have; [`isotach_fields::Error::Corrupt`] for a field or a jump index that is damaged;
+/// or that a field's grid does not have; [`isotach_fields::Error::Corrupt`] for a field that is damaged;
 /// [`Error::OtherGrid`]; [`Error::NotDecoded`] where ecCodes is missing or refuses a field.
 pub fn values(
     store: &FieldStore,
@@ -233,9 +233,13 @@ impl<'w> Work<'w> {
         self.whole.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Counts a field that was read as a whole because its jump index could not be used.
+    pub(crate) fn count_indexed(&self) {
+        self.indexed.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Keeps the jump index of a field that was read as a whole. A store that cannot be written to goes without.
     pub(crate) fn keep(&self, field: &Inspected, index: Vec<u8>) {
-        self.indexed.fetch_add(1, Ordering::Relaxed);
         let mut made = lock(&self.made);
         made.push((field.clone(), index));
         if made.len() >= KEPT_AT_ONCE {

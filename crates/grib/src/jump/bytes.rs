@@ -56,12 +56,12 @@ impl JumpInfo {
     /// The index that [`to_bytes`](Self::to_bytes) wrote.
     ///
     /// # Errors
-    /// [`JumpError::CorruptIndex`] for anything else, another version among it.
+    /// [`JumpError::OtherVersion`] for an index of another version; [`JumpError::CorruptIndex`] for anything else.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, JumpError> {
         let mut reader = Reader { rest: bytes };
         let [version, flags, bits] = reader.array()?;
         if version != VERSION {
-            return Err(JumpError::index(format!("it is of version {version}, expected {VERSION}")));
+            return Err(JumpError::OtherVersion { found: version, expected: VERSION });
         }
         if flags & !(HAS_STREAM | HAS_MASK) != 0 || bits > BITS_MAX {
             return Err(JumpError::index(format!("it has the flags {flags:#04x} and values of {bits} bits")));
@@ -280,7 +280,7 @@ mod tests {
         bytes[0] = 2;
         assert_eq!(
             JumpInfo::from_bytes(&bytes).unwrap_err().to_string(),
-            "the jump index is corrupt: it is of version 2, expected 1; build it anew from the message"
+            "the jump index is of version 2, expected 1: decode the message without it"
         );
     }
 

@@ -16,11 +16,19 @@ pub enum JumpError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The bytes are no jump index of a version that is known here.
+    /// The bytes are no jump index.
     #[error("the jump index is corrupt: {reason}; build it anew from the message")]
     CorruptIndex {
         /// What is wrong with it.
         reason: String,
+    },
+    /// The jump index has a layout that is not known here. A program that knows it may have made it, so it is not replaced.
+    #[error("the jump index is of version {found}, expected {expected}: decode the message without it")]
+    OtherVersion {
+        /// Its version.
+        found: u8,
+        /// The version that is known here.
+        expected: u8,
     },
     /// Points were asked for that the grid does not have.
     #[error("points {start} to {end} (exclusive) of a grid of {points} points")]

@@ -40,8 +40,8 @@ class PointValues:
     whole: int
     """The number of fields whose packing cannot be decoded point by point. ecCodes decoded them as a whole."""
     indexed: int
-    """The number of fields that were read as a whole because they had no jump index yet. Where the store can be written to,
-    they have one now."""
+    """The number of fields that were read as a whole because their jump index was not made yet, was damaged, or has another
+    version. Where the store can be written to, the first two have one now."""
     missing: Missing | None = field(repr=False)
     """The fields of the request that do not exist. None if a whole dataset could not be read."""
 
@@ -115,7 +115,7 @@ class PointReader:
         GridError
             A field has another grid than expected.
         CorruptError
-            A field, or its jump index, is damaged.
+            A field is damaged.
         MessageError
             ecCodes is missing or refuses a field that has to be decoded as a whole.
         ImportError

@@ -5,7 +5,7 @@ use isotach_grib::JumpInfo;
 use isotach_mars::Key;
 use isotach_values::{Points, ValuesOptions, index_fields, values, values_at};
 
-use crate::stores::{Filled, PACKINGS, damage, key, message, steps};
+use crate::stores::{Filled, NO_INDEX, PACKINGS, damage, key, message, steps};
 
 fn points() -> Points {
     Points::Ranges(vec![7..8])
@@ -64,7 +64,7 @@ fn a_store_gets_the_indexes_that_it_lacks_and_damaged_ones_anew() {
     let store = &filled.store;
     store.archive(&key(6), b"no message").unwrap();
     let wrong = store.locate(&key(0)).unwrap().unwrap();
-    store.keep_jump_indexes(&[(wrong, b"no index".to_vec())]).unwrap();
+    store.keep_jump_indexes(&[(wrong, NO_INDEX.to_vec())]).unwrap();
     store.flush().unwrap();
     let everything = "".parse().unwrap();
     for threads in [1, 3] {

@@ -12,6 +12,9 @@ use tempfile::TempDir;
 /// The packings of messages, by ecCodes' names. Only the first two have jump indexes.
 pub(crate) const PACKINGS: [&str; 3] = ["grid_simple", "grid_ccsds", "grid_second_order"];
 
+/// Bytes that begin as a jump index of this version, and are none.
+pub(crate) const NO_INDEX: &[u8] = b"\x01no index";
+
 /// A store in a folder that is removed with it, and its messages by step.
 pub(crate) struct Filled {
     pub(crate) eccodes: &'static Eccodes,
