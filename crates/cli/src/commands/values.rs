@@ -109,10 +109,11 @@ fn object(row: &Row, found: &Values) -> Value {
 
 fn ranges(text: &str) -> Result<Points, String> {
     let range = |part: &str| {
-        let (start, end) = part.split_once('-').unwrap_or((part, ""));
-        let start: u64 = start.trim().parse().ok()?;
-        let end = if end.is_empty() { start.checked_add(1)? } else { end.trim().parse().ok()? };
-        Some(start..end)
+        let place = |text: &str| text.trim().parse::<u64>().ok();
+        match part.split_once('-') {
+            Some((start, end)) => Some(place(start)?..place(end)?),
+            None => place(part).and_then(|only| Some(only..only.checked_add(1)?)),
+        }
     };
     let parsed: Option<Vec<_>> = text.split(',').map(range).collect();
     parsed.map(Points::Ranges).ok_or_else(|| "expected places and ranges such as 5,100-103".to_owned())
@@ -157,7 +158,7 @@ mod tests {
     #[test]
     fn places_and_ranges_are_read_from_text() {
         assert_eq!(ranges("5, 100-103").unwrap(), Points::Ranges(vec![5..6, 100..103]));
-        for wrong in ["", "a", "-1", "1-2-3", "1;2", "18446744073709551615"] {
+        for wrong in ["", "a", "-1", "5-", "5-6,7-", "1-2-3", "1;2", "18446744073709551615"] {
             assert!(ranges(wrong).is_err(), "{wrong}");
         }
     }
