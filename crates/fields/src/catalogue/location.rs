@@ -117,7 +117,7 @@ impl Location {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a text that is not a location.
+    /// [`Error::Invalid`] for a text that is not a location, and for bytes that do not end below 2^63.
     pub fn parse(uri: &str, offset: u64, length: u64, checksum: u32) -> Result<Self> {
         let wrong =
             || Error::invalid(format!("location {uri:?}"), "file:/path or a pool's URI/container/object");
@@ -127,22 +127,34 @@ impl Location {
             Some(path) => Place::File(absolute(path.strip_prefix("//").unwrap_or(path).as_ref())?.into()),
             None => parse_object(uri).ok_or_else(wrong)?,
         };
-        Ok(Self { place, offset, length, checksum, archived_us: 0, relabel: None })
+        Self { place, offset, length, checksum, archived_us: 0, relabel: None }.checked()
     }
 
     /// A part of a file. The path must be absolute, so that every process finds it.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a relative path.
+    /// [`Error::Invalid`] for a relative path, and for bytes that do not end below 2^63.
     pub fn file(path: &Path, offset: u64, length: u64, checksum: u32) -> Result<Self> {
-        Ok(Self {
-            place: Place::File(absolute(path)?.into()),
-            offset,
-            length,
-            checksum,
-            archived_us: 0,
-            relabel: None,
-        })
+        let place = Place::File(absolute(path)?.into());
+        Self { place, offset, length, checksum, archived_us: 0, relabel: None }.checked()
+    }
+
+    fn checked(self) -> Result<Self> {
+        self.check_end()?;
+        Ok(self)
+    }
+
+    /// Refuses a location whose bytes end where no file or object has any. Places within other locations are counted
+    /// without overflow.
+    pub(crate) fn check_end(&self) -> Result<()> {
+        let Self { offset, length, .. } = self;
+        match end_of(*offset, *length) {
+            Some(_) => Ok(()),
+            None => Err(Error::invalid(
+                format!("location {self}, {length} bytes from offset {offset}"),
+                "bytes that end below 2^63",
+            )),
+        }
     }
 
     /// The array object that holds the bytes, if one does.
@@ -200,7 +212,7 @@ impl Location {
         }
         let (checksum, offset) = (reader.u32()?, reader.u64()?);
         let (length, archived_us) = (reader.u64()?, reader.u64()?);
-        offset.checked_add(length).filter(|end| *end <= i64::MAX as u64)?;
+        end_of(offset, length)?;
         let place = match kind {
             KIND_OWN => Place::Object { container: Arc::clone(own), object: take_object(&mut reader)? },
             KIND_OBJECT => {
@@ -213,6 +225,11 @@ impl Location {
         };
         Some(Self { place, offset, length, checksum, archived_us, relabel: None })
     }
+}
+
+/// The byte behind the last, if a file or an object can have it.
+fn end_of(offset: u64, length: u64) -> Option<u64> {
+    offset.checked_add(length).filter(|end| *end <= i64::MAX as u64)
 }
 
 /// The record of a whole array in the container of the dataset's store; what archiving writes.
@@ -319,6 +336,20 @@ mod tests {
             let mut other = record.clone();
             other[byte] = value;
             assert!(Location::decode(&other, &own).is_none());
+        }
+    }
+
+    #[test]
+    fn a_location_that_ends_where_no_byte_can_be_is_refused_by_name() {
+        for (offset, length) in [(u64::MAX, 1), (1, u64::MAX), (1 << 62, 1 << 62)] {
+            for refused in [
+                Location::parse("file:/data/a.grib", offset, length, 0),
+                Location::file(Path::new("/data/a.grib"), offset, length, 0),
+            ] {
+                let error = refused.unwrap_err();
+                assert_eq!(error.code(), "invalid-input");
+                assert!(error.to_string().contains("location file:/data/a.grib"), "{error}");
+            }
         }
     }
 

@@ -36,7 +36,8 @@ impl FieldStore {
     /// The bytes at a location.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] when bytes are missing or fail their checksum; what the engine reports.
+    /// [`Error::Corrupt`] when bytes are missing or fail their checksum; [`Error::Invalid`] for bytes that do not end
+    /// below 2^63; what the engine reports.
     pub fn read(&self, location: &Location) -> Result<FieldBytes> {
         self.inner.check_readable(location)?;
         self.inner.read_field(&without_key(location)).map(Into::into)
@@ -60,12 +61,13 @@ impl FieldStore {
     pub fn read_part(&self, location: &Location, part: impl RangeBounds<u64>) -> Result<FieldBytes> {
         if matches!(location.place, Place::File(_)) || location.relabel.is_some() {
             let mut bytes = self.read(location)?.into_vec();
-            let part = within(&part, bytes.len() as u64)?;
+            let part = within(location, &part, bytes.len() as u64)?;
             bytes.truncate(part.end as usize);
             bytes.drain(..part.start as usize);
             return Ok(AlignedBuffer::from(bytes).into());
         }
-        let part = within(&part, location.length)?;
+        location.check_end()?;
+        let part = within(location, &part, location.length)?;
         let (offset, length) = (location.offset + part.start, part.end - part.start);
         self.read(&Location { offset, length, ..location.clone() })
     }
@@ -76,8 +78,8 @@ fn without_key(location: &Location) -> Inspected {
     Inspected { key: Key::new(), location: location.clone() }
 }
 
-/// A part of a field of this length.
-fn within(part: &impl RangeBounds<u64>, length: u64) -> Result<Range<u64>> {
+/// A part of the field at a location, which has this length as it is read.
+fn within(location: &Location, part: &impl RangeBounds<u64>, length: u64) -> Result<Range<u64>> {
     let start = match part.start_bound() {
         Bound::Included(first) => *first,
         Bound::Excluded(before) => before.saturating_add(1),
@@ -91,7 +93,13 @@ fn within(part: &impl RangeBounds<u64>, length: u64) -> Result<Range<u64>> {
     if start <= end && end <= length {
         return Ok(start..end);
     }
-    Err(Error::invalid(format!("bytes {start} to {end} of a field"), format!("a part of its {length} bytes")))
+    let expected = match start <= end {
+        true => format!("a part of its {length} bytes"),
+        false => "a start that is not past the end".to_owned(),
+    };
+    let what =
+        format!("bytes {start} to {end} (exclusive) of location {location} at offset {}", location.offset);
+    Err(Error::invalid(what, expected))
 }
 
 impl Inner {
@@ -258,10 +266,11 @@ impl Inner {
     /// The length of a field in memory. A part of a file is bounded by the file, so that a wrong entry allocates no
     /// memory.
     pub(crate) fn length_of(&self, field: &Inspected) -> Result<usize> {
+        field.location.check_end()?;
         let Location { offset, length, .. } = field.location;
         if let Place::File(path) = &field.location.place {
             let size = std::fs::metadata(path).map_err(|source| file_error(field, path, source))?.len();
-            if offset.checked_add(length).is_none_or(|end| end > size) {
+            if offset + length > size {
                 let what = format!("{length} bytes at {offset} reach past the end of the file at {size}");
                 return Err(corrupt(field, what));
             }
@@ -273,7 +282,7 @@ impl Inner {
             let open = self.container(container)?;
             let sizes = self.with_handles(|| Ok(open.size_many(&[Cell::array(*object)])?))?;
             let size = sizes.first().copied().flatten().unwrap_or(0);
-            if offset.checked_add(length).is_none_or(|end| end > size) {
+            if offset + length > size {
                 let what = format!("{length} bytes at {offset} reach past the end of the object at {size}");
                 return Err(corrupt(field, what));
             }
@@ -306,6 +315,7 @@ fn read_objects(container: &dyn Container, group: &mut [Wanted<'_>]) -> Result<(
 }
 
 fn lend_object(lent: &dyn LentReads, field: &Inspected, object: ObjectId) -> Result<SharedBytes> {
+    field.location.check_end()?;
     let Location { offset, length, .. } = field.location;
     let shared = lent.lend(Cell::array(object), offset, length);
     let shared = shared.map_err(|source| Error::of_field(&field.key, source))?;

@@ -20,7 +20,8 @@ impl FieldStore {
     /// whole.
     ///
     /// In place of the parts of a field that cannot be read is the error: [`Error::Corrupt`], also for a range past the
-    /// field's end; [`Error::Forbidden`]; what the engine reports.
+    /// field's end; [`Error::Invalid`] for a range that ends before it starts; [`Error::Forbidden`]; what the engine
+    /// reports.
     pub fn read_parts(&self, wanted: &[(&Inspected, &[Range<u64>])]) -> Vec<Result<FieldParts>> {
         let inner = &self.inner;
         let mut parts: Vec<_> = wanted.iter().map(|(field, ranges)| inner.parts_of(field, ranges)).collect();
@@ -57,8 +58,12 @@ impl Inner {
     fn parts_of(&self, field: &Inspected, ranges: &[Range<u64>]) -> Result<FieldParts> {
         self.check_readable(&field.location)?;
         let length = self.length_of(field)?;
-        let outside = ranges.iter().find(|range| range.start > range.end || range.end > length as u64);
-        if let Some(Range { start, end }) = outside {
+        if let Some(Range { start, end }) = ranges.iter().find(|range| range.start > range.end) {
+            let what = format!("bytes {start} to {end} (exclusive) of field {}", field.key);
+            return Err(Error::invalid(what, "a start that is not past the end"));
+        }
+        // `length_of` has checked that offset and length can be added.
+        if let Some(Range { start, end }) = ranges.iter().find(|range| range.end > length as u64) {
             return Err(corrupt(
                 field,
                 format!("{length} bytes are there, and {start} to {end} are asked for"),

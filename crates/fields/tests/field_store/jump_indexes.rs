@@ -1,9 +1,9 @@
 //! Jump indexes of fields, and parts of their bytes.
 #![expect(clippy::single_range_in_vec_init, reason = "a list of one range is meant")]
 
-use std::{fs, os::unix::fs::FileExt, sync::Arc};
+use std::{fs, ops::Range, os::unix::fs::FileExt, sync::Arc};
 
-use isotach_fields::{Action, FieldStore, Inspected};
+use isotach_fields::{Action, FieldStore, Inspected, Location};
 use isotach_mars::Key;
 use isotach_object::{Anchor, Container, KeyValue, ObjectId};
 
@@ -305,6 +305,14 @@ fn a_field_whose_parts_cannot_be_read_does_not_affect_the_others() {
             [(&zero, &[0..5]), (&six, &[0..2]), (&twelve, &[3..6]), (&adopted, &[0..1])];
         let parts = store.read_parts(&wanted);
         assert_eq!(parts[0].as_ref().unwrap()[0], b"G-new");
+        let past = Inspected {
+            location: Location { offset: u64::MAX, ..zero.location.clone() },
+            key: zero.key.clone(),
+        };
+        let turned = Range { start: 5, end: 4 };
+        for refused in store.read_parts(&[(&past, &[1..2]), (&zero, &[turned])]) {
+            assert_eq!(refused.unwrap_err().code(), "invalid-input");
+        }
         for (failed, what) in
             [(&parts[1], "0 bytes are there"), (&parts[2], "asked for"), (&parts[3], "checksum")]
         {

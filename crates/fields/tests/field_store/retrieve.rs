@@ -1,5 +1,7 @@
 //! The meaning of requests.
 
+use std::ops::Bound;
+
 use isotach_fields::{Error, Location};
 
 use crate::layouts::{Layout, archive, bytes_of, everywhere, field, request, request_like, with};
@@ -167,6 +169,16 @@ fn a_part_of_a_field_and_the_callers_buffer_are_read_by_location() {
             assert_eq!(store.read_part(&location, 149_990..).unwrap(), long[149_990..]);
             let error = store.read_part(&location, 149_999..150_001).unwrap_err().to_string();
             assert!(error.contains("bytes 149999 to 150001") && error.contains("150000 bytes"), "{error}");
+            let turned = (Bound::Included(5), Bound::Excluded(4));
+            let error = store.read_part(&location, turned).unwrap_err().to_string();
+            assert!(error.contains(&format!("bytes 5 to 4 (exclusive) of location {location}")), "{error}");
+            assert!(error.contains("a start that is not past the end"), "{error}");
+            let past = Location { offset: u64::MAX, ..location.clone() };
+            for refused in [store.read(&past), store.read_part(&past, 1..2)] {
+                let error = refused.unwrap_err();
+                assert_eq!(error.code(), "invalid-input");
+                assert!(error.to_string().contains(&format!("location {location}")), "{error}");
+            }
             let mut buffer = vec![0; 150_001];
             assert_eq!(store.read_into(&location, &mut buffer).unwrap(), 150_000);
             assert_eq!(buffer[..150_000], long);
