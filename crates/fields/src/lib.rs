@@ -49,7 +49,7 @@ pub use retrieve::Field;
 pub use retrieve::axes::Axis;
 pub use retrieve::buffers::FieldBytes;
 pub use retrieve::inspect::{Inspected, Inspection, Missing};
-pub use retrieve::jump::JumpIndex;
+pub use retrieve::jump::{JumpIndex, KeptIndexes};
 pub use retrieve::list::{ListOptions, Listed, Listing};
 pub use retrieve::parts::FieldParts;
 pub use retrieve::retrieval::Retrieval;

@@ -102,31 +102,47 @@ impl Work<'_> {
 
     fn index(&self, batch: &[Inspected]) -> std::result::Result<(), FieldsError> {
         let stored = self.store.jump_indexes(batch)?;
-        let mut made = Vec::new();
+        let mut lacking = Vec::new();
         for (field, stored) in batch.iter().zip(stored) {
-            let index = match Stored::of(stored)? {
-                Stored::Index(_) | Stored::OtherVersion => None,
-                Stored::Lacking => Some(self.make(field)),
-            };
-            let mut report = self.report();
-            report.fields += 1;
-            match index {
-                None => report.had += 1,
-                Some(Ok(Some(index))) => {
-                    report.bytes += field.location.length;
-                    made.push((field.clone(), index));
-                }
-                Some(Ok(None)) => {
-                    report.bytes += field.location.length;
-                    report.whole += 1;
-                }
-                Some(Err(error)) => report.failures.push(error),
+            match Stored::of(stored) {
+                Ok(Stored::Index(_) | Stored::OtherVersion) => self.done(0, |report| report.had += 1),
+                Ok(Stored::Lacking) => lacking.push(field),
+                Err(error) => self.done(0, |report| report.failures.push(error.into())),
             }
-            (self.progress)(report.fields, report.bytes);
         }
-        self.store.keep_jump_indexes(&made)?;
-        self.report().indexed += made.len() as u64;
+        let mut asked_for = 0;
+        let kept = self.store.make_jump_indexes(&lacking, |field| {
+            asked_for += 1;
+            self.make_counted(field)
+        })?;
+        let mut report = self.report();
+        report.fields += (lacking.len() - asked_for) as u64;
+        report.indexed += kept.stored as u64;
+        report.failures.extend(kept.failures.into_iter().map(Error::from));
         Ok(())
+    }
+
+    /// Counts a field of which so many bytes were read.
+    fn done(&self, bytes: u64, count: impl FnOnce(&mut IndexReport)) {
+        let mut report = self.report();
+        report.fields += 1;
+        report.bytes += bytes;
+        count(&mut report);
+        (self.progress)(report.fields, report.bytes);
+    }
+
+    /// The jump index of a field; `None` if it has none, or cannot be read.
+    fn make_counted(&self, field: &Inspected) -> Option<Vec<u8>> {
+        let length = field.location.length;
+        match self.make(field) {
+            Ok(Some(index)) => {
+                self.done(length, |_| ());
+                return Some(index);
+            }
+            Ok(None) => self.done(length, |report| report.whole += 1),
+            Err(error) => self.done(0, |report| report.failures.push(error)),
+        }
+        None
     }
 
     /// The jump index of a field; `None` if its packing has none.

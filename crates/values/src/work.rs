@@ -129,7 +129,7 @@ pub(crate) struct Work<'w> {
     rows: Mutex<Vec<(usize, Row)>>,
     /// Indexes that are to be kept.
     made: Mutex<Vec<(Inspected, Vec<u8>)>>,
-    /// Whether the store refuses indexes.
+    /// Whether the store refuses all indexes.
     refuses: AtomicBool,
     has_failed: AtomicBool,
     whole: AtomicU64,
@@ -238,7 +238,7 @@ impl<'w> Work<'w> {
         self.indexed.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Keeps the jump index of a field that was read as a whole. A store that cannot be written to goes without.
+    /// Keeps the jump index of a field that was read as a whole. A dataset that cannot be written to goes without.
     pub(crate) fn keep(&self, field: &Inspected, index: Vec<u8>) {
         let mut made = lock(&self.made);
         made.push((field.clone(), index));

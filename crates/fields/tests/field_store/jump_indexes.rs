@@ -170,11 +170,19 @@ fn a_snapshot_shows_its_indexes_and_takes_no_others() {
 }
 
 #[test]
-fn a_dataset_that_is_locked_for_archiving_takes_no_indexes() {
-    for (_layout, store) in everywhere(filled) {
+fn a_dataset_that_is_locked_for_archiving_takes_no_indexes_and_others_do() {
+    for (layout, store) in everywhere(filled) {
         let twelve = [(found(&store, &field("12", "t")), b"index".to_vec())];
         store.control(&request("class=od"), true, &[Action::Archive]).unwrap();
-        assert_eq!(store.keep_jump_indexes(&twelve).unwrap_err().code(), "locked");
+        let elsewhere = with(&field("0", "t"), "class=rd");
+        archive(&layout.store(), &[(elsewhere.clone(), b"G-elsewhere")]);
+        let both = [twelve[0].clone(), (found(&store, &elsewhere), b"index".to_vec())];
+        let kept = store.keep_jump_indexes(&both).unwrap();
+        assert_eq!((kept.stored, kept.failures.len(), kept.failures[0].code()), (1, 1, "locked"));
+        assert_eq!(index_of(&store, &elsewhere).as_deref(), Some(&b"index"[..]));
+        assert_eq!(index_of(&store, &field("12", "t")), None);
+        let made = store.make_jump_indexes(&[&twelve[0].0], |field| panic!("{} is read", field.key)).unwrap();
+        assert_eq!((made.stored, made.failures[0].code()), (0, "locked"));
         store.control(&request("class=od"), false, &[Action::Archive]).unwrap();
         store.keep_jump_indexes(&twelve).unwrap();
         assert_eq!(index_of(&store, &field("12", "t")).as_deref(), Some(&b"index"[..]));

@@ -59,6 +59,33 @@ fn a_store_that_takes_no_index_gives_the_same_values() {
 }
 
 #[test]
+fn a_locked_dataset_is_not_read_and_does_not_keep_others_from_their_indexes() {
+    let Some(filled) = Filled::new(60_000, 1, &["grid_ccsds"]) else { return };
+    let store = &filled.store;
+    let elsewhere = ["a", "b"].map(|version| key(0).with("expver", version));
+    for key in &elsewhere {
+        store.archive(key, &filled.messages[0]).unwrap();
+    }
+    store.flush().unwrap();
+    store.control(&"class=od,expver=0001".parse().unwrap(), true, &[Action::Archive]).unwrap();
+    let has_index = |key: &Key| {
+        let field = store.locate(key).unwrap().unwrap();
+        store.jump_indexes(&[field]).unwrap().remove(0).unwrap().is_some()
+    };
+    values_at(store, &[key(0), elsewhere[0].clone()], &points(), &ValuesOptions::default()).unwrap();
+    assert!(has_index(&elsewhere[0]) && !has_index(&key(0)));
+    let report = index_fields(store, &"".parse().unwrap(), 1, &|_, _| ()).unwrap();
+    assert_eq!(
+        (report.fields, report.had, report.indexed, report.failures.len()),
+        (3, 1, 1, 1),
+        "{report:?}"
+    );
+    assert_eq!(report.failures[0].code(), "locked");
+    assert_eq!(report.bytes, filled.messages[0].len() as u64, "only one field is read");
+    assert!(has_index(&elsewhere[1]));
+}
+
+#[test]
 fn a_store_gets_the_indexes_that_it_lacks_and_damaged_ones_anew() {
     let Some(filled) = Filled::new(60_000, 6, &PACKINGS) else { return };
     let store = &filled.store;
