@@ -4,6 +4,7 @@
 //! batch.
 
 use std::{
+    collections::VecDeque,
     sync::{
         Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -16,8 +17,8 @@ use isotach_mars::{Key, Request};
 
 use crate::{Error, PointInBox, Points, Result, choice::Choice, grid_text, threads_or_all};
 
-/// The fields that a thread reads at once.
-const BATCH: usize = 64;
+/// The most fields that a thread reads at once.
+const BATCH_MAX: usize = 64;
 /// The jump indexes that are kept at once.
 const KEPT_AT_ONCE: usize = 1024;
 
@@ -117,6 +118,26 @@ enum Fields<'w> {
 /// Fields with their numbers.
 type Batch = Vec<(usize, Inspected)>;
 
+/// What is left to read.
+struct Left<'w> {
+    /// Fields that were found.
+    batches: VecDeque<Batch>,
+    /// Where those behind them come from.
+    source: Fields<'w>,
+    /// How many fields were found.
+    taken: usize,
+}
+
+/// Divides items evenly among threads, in batches that are not too large.
+fn batches<T>(items: Vec<T>, threads: usize) -> VecDeque<Vec<T>> {
+    let size = items.len().div_ceil(threads).clamp(1, BATCH_MAX);
+    let mut items = items.into_iter();
+    std::iter::from_fn(|| {
+        Some(items.by_ref().take(size).collect()).filter(|batch: &Vec<T>| !batch.is_empty())
+    })
+    .collect()
+}
+
 /// The work of one request.
 pub(crate) struct Work<'w> {
     pub(crate) store: &'w FieldStore,
@@ -124,8 +145,7 @@ pub(crate) struct Work<'w> {
     grids: Grids,
     /// The grid of the first field that was read, and its key.
     first: OnceLock<([u8; 16], String)>,
-    /// What is left to read, and how many fields were taken.
-    fields: Mutex<(Fields<'w>, usize)>,
+    fields: Mutex<Left<'w>>,
     rows: Mutex<Vec<(usize, Row)>>,
     /// Indexes that are to be kept.
     made: Mutex<Vec<(Inspected, Vec<u8>)>>,
@@ -147,7 +167,7 @@ impl<'w> Work<'w> {
             choice,
             grids,
             first: OnceLock::new(),
-            fields: Mutex::new((fields, 0)),
+            fields: Mutex::new(Left { batches: VecDeque::new(), source: fields, taken: 0 }),
             rows: Mutex::default(),
             made: Mutex::default(),
             refuses: AtomicBool::new(false),
@@ -159,27 +179,41 @@ impl<'w> Work<'w> {
 
     /// The next fields; none at the end, and after an error.
     fn next_batch(&self) -> Result<Batch> {
-        let (fields, taken) = &mut *lock(&self.fields);
+        let left = &mut *lock(&self.fields);
+        match left.batches.pop_front().filter(|_| !self.has_failed.load(Ordering::Relaxed)) {
+            Some(batch) => Ok(batch),
+            None => self.find(left, BATCH_MAX),
+        }
+    }
+
+    /// Finds up to so many fields; none at the end, and after an error.
+    fn find(&self, left: &mut Left<'_>, fields_max: usize) -> Result<Batch> {
         let mut batch = Vec::new();
-        while batch.len() < BATCH && !self.has_failed.load(Ordering::Relaxed) {
-            let found = match fields {
+        while batch.len() < fields_max && !self.has_failed.load(Ordering::Relaxed) {
+            let found = match &mut left.source {
                 Fields::Request(inspection) => inspection.next().map(|field| field.map(Some)),
                 Fields::Keys(keys) => keys.next().map(|key| self.store.locate(key)),
             };
             match found {
                 None => break,
-                Some(Ok(field)) => batch.extend(field.map(|field| (*taken, field))),
+                Some(Ok(field)) => batch.extend(field.map(|field| (left.taken, field))),
                 Some(Err(error)) => return self.failed(error.into()),
             }
-            *taken += 1;
+            left.taken += 1;
         }
         Ok(batch)
     }
 
-    /// Reads all fields, on up to this many threads; 0 for one on each processor. This thread is one of them.
+    /// Reads all fields, on up to this many threads; 0 for one on each processor. This thread is one of them. Few fields are
+    /// divided among all threads, because one that is decoded as a whole may take long.
     fn run_on(&self, threads: usize) -> Result<()> {
-        let first = self.next_batch()?;
-        let others = if first.len() < BATCH { 0 } else { threads_or_all(threads) - 1 };
+        let threads = threads_or_all(threads);
+        let (first, others) = {
+            let left = &mut *lock(&self.fields);
+            let found = self.find(left, BATCH_MAX.saturating_mul(threads))?;
+            left.batches = batches(found, threads);
+            (left.batches.pop_front().unwrap_or_default(), left.batches.len().min(threads - 1))
+        };
         thread::scope(|scope| {
             let start = |_| thread::Builder::new().spawn_scoped(scope, || self.run(self.next_batch()?)).ok();
             // Where the system gives no thread, those that run do its work.
@@ -275,7 +309,7 @@ impl<'w> Work<'w> {
             let what = format!("{length} points of one grid and {} of another", other.values.len());
             return Err(Error::invalid(what, "fields of one grid in a request for a box".to_owned()));
         }
-        let missing = match &lock(&self.fields).0 {
+        let missing = match &lock(&self.fields).source {
             Fields::Request(inspection) => inspection.missing(),
             Fields::Keys(_) => None,
         };
@@ -286,5 +320,27 @@ impl<'w> Work<'w> {
             indexed: self.indexed.into_inner(),
             missing,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_divided_evenly_among_threads_in_batches_of_few() {
+        for (fields, threads, sizes) in [
+            (0, 2, &[][..]),
+            (1, 8, &[1]),
+            (5, 2, &[3, 2]),
+            (8, 8, &[1; 8]),
+            (63, 2, &[32, 31]),
+            (128, 2, &[64, 64]),
+            (100, 1, &[64, 36]),
+        ] {
+            let divided = batches((0..fields).collect(), threads);
+            assert_eq!(divided.iter().map(Vec::len).collect::<Vec<_>>(), sizes, "{fields} for {threads}");
+            assert!(divided.into_iter().flatten().eq(0..fields), "in their order");
+        }
     }
 }
