@@ -339,14 +339,26 @@ struct Remover {
 }
 
 impl Remover {
+    /// The keys of the jump indexes that these fields have. Fields of other packings have none, nor have long CCSDS streams
+    /// whose points were never read.
+    fn jump_keys<'f>(&self, jump: ObjectId, fields: &'f [ReplacedField<'_>]) -> Vec<&'f [u8]> {
+        let keys: Vec<_> = fields.iter().filter_map(|field| field.jump.as_deref()).collect();
+        let cells: Vec<_> = keys.iter().map(|key| Cell::kv(jump, key)).collect();
+        match self.containers[0].size_many(&cells) {
+            Ok(sizes) => keys.into_iter().zip(sizes).filter_map(|(key, size)| size.map(|_| key)).collect(),
+            // An update removes also what cannot be looked up.
+            Err(_) => keys,
+        }
+    }
+
     /// Destroys the arrays first, durably: a history entry is the only way to its array.
     fn remove(&self, collocation: &Collocation, fields: &[ReplacedField<'_>]) -> Result<()> {
         let (history, jump) = (collocation.objects.history, collocation.objects.jump);
         let arrays = fields.iter().filter_map(|field| field.array);
         let mut arrays: Vec<_> = arrays.map(|object| Update::Destroy { object }).collect();
-        let indexes = fields.iter().filter_map(|field| field.jump.as_deref());
+        let indexes = self.jump_keys(jump, fields);
         let entries = fields.iter().map(|field| Cell::kv(history, field.key));
-        let entries = indexes.map(|key| Cell::kv(jump, key)).chain(entries);
+        let entries = indexes.into_iter().map(|key| Cell::kv(jump, key)).chain(entries);
         let entries = entries.map(|cell| Update::Remove { cell });
         let catalogue = &self.containers[0];
         let Some(store) = self.containers.get(1) else {
