@@ -62,12 +62,24 @@ pub(crate) fn decode(
     choice: &Choice<'_>,
     check: impl Fn([u8; 16]) -> Result<()>,
 ) -> Result<Decoded> {
-    let of_field = |error| Error::of_field(field, error);
     let info = match JumpInfo::of(message) {
         Ok(info) => info,
         Err(JumpError::Unsupported { .. }) => return decode_whole(field, message, choice, check),
-        Err(error) => return Err(of_field(error)),
+        Err(error) => return Err(Error::of_field(field, error)),
     };
+    let (grid, values) = decode_by(&info, field, message, choice, check)?;
+    Ok(Decoded { grid, values, index: Some(info) })
+}
+
+/// The grid and the values of a message by its jump index.
+pub(crate) fn decode_by(
+    info: &JumpInfo,
+    field: &Inspected,
+    message: &[u8],
+    choice: &Choice<'_>,
+    check: impl Fn([u8; 16]) -> Result<()>,
+) -> Result<([u8; 16], Vec<f64>)> {
+    let of_field = |error| Error::of_field(field, error);
     let grid = info.grid_md5();
     check(grid)?;
     let part = |range: Range<u64>| {
@@ -77,8 +89,7 @@ pub(crate) fn decode(
     let chosen = choice.of_grid(grid, || {
         grid_of_section(field, part(info.grid()).map_err(of_field)?, || Ok(message.to_vec()))
     })?;
-    let values = info.extract(&chosen.ranges, part).map_err(of_field)?;
-    Ok(Decoded { grid, values, index: Some(info) })
+    Ok((grid, info.extract(&chosen.ranges, part).map_err(of_field)?))
 }
 
 /// The values of a message that only ecCodes decodes.

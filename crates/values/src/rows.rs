@@ -10,7 +10,7 @@ use isotach_grib::{Extraction, JumpInfo};
 
 use crate::{
     Error, Result, Row,
-    message::{decode, grid_of_section},
+    message::{decode, decode_by, grid_of_section},
     stored::Stored,
     work::Work,
 };
@@ -33,6 +33,9 @@ impl Work<'_> {
         for (at, index) in self.store.jump_indexes(fields)?.into_iter().enumerate() {
             let field = &fields[at];
             match Stored::of(index)? {
+                Stored::Index(info) if field.location.is_adopted() => {
+                    rows[at] = self.unless_moved(field, self.read_adopted(field, &info))?;
+                }
                 Stored::Index(info) => known.push((at, info)),
                 Stored::Lacking => rows[at] = self.unless_moved(field, self.read_whole(field, true))?,
                 Stored::OtherVersion => rows[at] = self.unless_moved(field, self.read_whole(field, false))?,
@@ -104,6 +107,14 @@ impl Work<'_> {
     fn bytes(&self, field: &Inspected, range: Range<u64>) -> Result<Vec<u8>> {
         let parts = self.store.read_parts(&[(field, &[range])]).pop().transpose()?;
         Ok(parts.into_iter().flatten().next().unwrap_or_default())
+    }
+
+    /// The values of an adopted field by its jump index. Each part of it would be read and verified as a whole.
+    fn read_adopted(&self, field: &Inspected, info: &JumpInfo) -> Result<Row> {
+        let message = self.bytes(field, 0..field.location.length)?;
+        let check = |grid| self.check_grid(field, grid);
+        let (grid, values) = decode_by(info, field, &message, &self.choice, check)?;
+        Ok(Row { key: field.key.clone(), grid, values })
     }
 
     /// The values of a field whose jump index cannot be used. One is made if its packing has one, and kept if it `is_lacking`.
