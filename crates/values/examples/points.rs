@@ -76,12 +76,16 @@ fn measure(
         Ok(begin.elapsed())
     };
     let (mut without, mut with) = (Vec::new(), Vec::new());
-    for round in 0..ROUNDS {
-        without.push(archive(&open(&format!("without-{round}"))?)?);
-        std::fs::remove_dir_all(folder.join(format!("without-{round}")))?;
-        let store = with_grib(open("with")?);
-        store.wipe(&"class=od".parse()?, true)?;
-        with.push(archive(&store)?);
+    let open_anew = |name: &str| -> Outcome<FieldStore> {
+        let path = folder.join(name);
+        if path.exists() {
+            std::fs::remove_dir_all(path)?;
+        }
+        open(name)
+    };
+    for _ in 0..ROUNDS {
+        without.push(archive(&open_anew("without")?)?);
+        with.push(archive(&with_grib(open_anew("with")?))?);
     }
     let each = |time: Duration| time.as_secs_f64() * 1e6 / fields as f64;
     println!("{packing}:");
