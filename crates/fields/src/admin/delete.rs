@@ -4,12 +4,13 @@
 //! - A deletion is ordered among archived fields as a replacement is: every reader sees the field or does not.
 //! - The field stays in the history, where it counts as replaced. So its bytes stay until a purge, which finds them there.
 //! - A collocation is marked before fields of it are deleted: its axes may have values that no field has.
-//! - A deletion that returns without an error has found no move's mark: a later move does not list the field.
+//! - A deletion that returns without an error has found no move's mark, and no trace of a move or a wipe that ended meanwhile.
+//!   So a later move does not list the field, and no move has listed it.
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use isotach_mars::{Key, Match, Request};
-use isotach_object::{Cell, Container, Label, Update};
+use isotach_object::{Cell, Container, Error as ObjectError, Label, Update};
 
 use crate::{
     Error, FieldStore, ListOptions, Listed, Listing, Result, Selection,
@@ -18,6 +19,7 @@ use crate::{
         layout::{DATASET, deletions_key, new_incarnation},
         location::deletion_record,
         locks::Action,
+        root::Entry,
     },
     store::Inner,
     sync::now_us,
@@ -90,7 +92,8 @@ impl FieldStore {
     /// # Errors
     /// [`Error::Request`] when the request lacks a mandatory key, and [`Error::Invalid`] when it names none at all;
     /// [`Error::Locked`] when a dataset is locked for wiping: nothing is deleted then. [`Error::Moving`] while a move has
-    /// a dataset: its fields may be in the target. [`Error::Corrupt`] for a field whose entry is damaged; and what the engines
+    /// a dataset: its fields may be in the target. `Conflict` when a wipe or a move removed fields of a dataset meanwhile: the
+    /// fields may be in the move's target. [`Error::Corrupt`] for a field whose entry is damaged; and what the engines
     /// report. Fields may be deleted before such an error; the deletion can be repeated.
     pub fn delete(&self, request: &Request, doit: bool) -> Result<DeleteReport> {
         self.inner.check_present("delete from")?;
@@ -100,47 +103,73 @@ impl FieldStore {
         self.check_effect(request)?;
         let selections = self.inner.select(request, Match::Exact)?;
         selections.iter().try_for_each(|selection| selection.entry.check(Action::Wipe))?;
-        let mut datasets = Vec::new();
+        let mut report = DeleteReport { done: doit, datasets: Vec::new() };
         for selection in selections {
-            let deleted = self.inner.delete_in(selection, doit)?;
-            datasets.extend(Some(deleted).filter(|deleted| deleted.fields > 0));
+            let mut deleted = DeletedFields { key: selection.entry.key.clone(), fields: 0, bytes: 0 };
+            let outcome = match doit {
+                true => self.inner.delete_in(selection, &mut deleted),
+                false => Listing::unlocked(&self.inner, vec![selection], ListOptions::default())
+                    .try_for_each(|listed| listed.map(|listed| deleted.add(&[listed]))),
+            };
+            report.datasets.extend(Some(deleted).filter(|deleted| deleted.fields > 0));
+            outcome?;
         }
-        Ok(DeleteReport { done: doit, datasets })
+        Ok(report)
+    }
+}
+
+impl DeletedFields {
+    fn add(&mut self, fields: &[Listed]) {
+        self.fields += fields.len() as u64;
+        self.bytes += fields.iter().map(|listed| listed.location().length).sum::<u64>();
     }
 }
 
 impl Inner {
-    fn delete_in(self: &Arc<Self>, selection: Selection, doit: bool) -> Result<DeletedFields> {
+    /// Deletes the fields of a selection. Deletes nothing if the dataset is gone before anything is sent.
+    fn delete_in(self: &Arc<Self>, selection: Selection, deleted: &mut DeletedFields) -> Result<()> {
         let (root, entry) = (Arc::clone(&selection.root), Arc::clone(&selection.entry));
-        let mut deleted = DeletedFields { key: entry.key.clone(), fields: 0, bytes: 0 };
-        let check_move = || root.same_incarnation(&entry)?.map_or(Ok(()), |now| refuse_while_moved(&now));
-        if doit {
-            check_move()?;
+        let Some(before) = root.same_incarnation(&entry)? else { return Ok(()) };
+        refuse_while_moved(&before)?;
+        let sent = self.delete_listed(selection, deleted);
+        let Some(now) = root.same_incarnation(&entry)? else {
+            return if deleted.fields == 0 { Ok(()) } else { Err(removed_meanwhile(&before)) };
+        };
+        refuse_while_moved(&now)?;
+        if deleted.fields > 0 && now.record.generation != before.record.generation {
+            return Err(removed_meanwhile(&before));
         }
-        let (label, mut remover): (Label, Option<Arc<dyn Container>>) = (entry.record.label.parse()?, None);
-        let mut listing = Listing::unlocked(self, vec![selection], ListOptions::default());
-        loop {
-            let some: Vec<Listed> = listing.by_ref().take(FIELDS_MAX).collect::<Result<_>>()?;
-            if some.is_empty() {
-                break;
-            }
-            deleted.fields += some.len() as u64;
-            deleted.bytes += some.iter().map(|listed| listed.location().length).sum::<u64>();
-            if doit {
-                let container = match &remover {
-                    Some(container) => container,
-                    // A separate handle, so that a reader's handle has no updates.
-                    None => remover.insert(self.with_handles(|| Ok(root.pool.open_container(&label)?))?),
-                };
-                delete(&**container, &some)?;
-            }
-        }
-        if let Some(container) = remover {
-            container.flush()?;
-            check_move()?;
-        }
-        Ok(deleted)
+        sent
     }
+
+    /// Sends the deletions, and flushes them.
+    fn delete_listed(self: &Arc<Self>, selection: Selection, deleted: &mut DeletedFields) -> Result<()> {
+        let (root, label): (_, Label) = (Arc::clone(&selection.root), selection.entry.record.label.parse()?);
+        let mut listing = Listing::unlocked(self, vec![selection], ListOptions::default());
+        let mut next = || listing.by_ref().take(FIELDS_MAX).collect::<Result<Vec<Listed>>>();
+        let mut some = next()?;
+        if some.is_empty() {
+            return Ok(());
+        }
+        // A separate handle, so that a reader's handle has no updates.
+        let catalogue = self.with_handles(|| Ok(root.pool.open_container(&label)?))?;
+        while !some.is_empty() {
+            delete(&*catalogue, &some)?;
+            deleted.add(&some);
+            some = next()?;
+        }
+        Ok(catalogue.flush()?)
+    }
+}
+
+/// The error of a deletion beside a wipe or a move that has begun or ended meanwhile: it may have moved fields that were listed.
+fn removed_meanwhile(entry: &Entry) -> Error {
+    let what = format!(
+        "dataset {}: a wipe or a move removed fields during the deletion. After a move, delete them in its target, too; \
+         then repeat the deletion",
+        entry.key
+    );
+    ObjectError::Conflict { what }.into()
 }
 
 /// Replaces the index entries of these fields. Marks their collocations first, whose axes may lose values.

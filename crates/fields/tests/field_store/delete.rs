@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use isotach_fields::{Action, FieldStore, ListOptions};
+use isotach_fields::{Action, FieldStore, ListOptions, Result};
 use isotach_mars::Request;
 use isotach_object::{Anchor, KeyValue, ObjectType, memory::Memory};
 
@@ -192,6 +192,59 @@ fn a_deletion_beside_a_move_is_refused() {
     assert_eq!(listed(&target, "class=od").len(), 3);
     unlock(&deleter);
     assert_eq!((moved("6"), listed(&deleter, "class=od").len()), ("ok", 1));
+}
+
+/// Deletes step 0 of a new store while `act` runs before a call of the deleter, with another handle and an empty store. Returns the
+/// result, what the other store then has of step 0, and whether there was such a call.
+fn delete_beside(
+    (number, call): (usize, Moment),
+    act: impl FnOnce(&FieldStore, &FieldStore) + Send + 'static,
+) -> (Result<u64>, Option<Vec<u8>>, bool) {
+    let [deleter, other] = scripted("memory:all");
+    let target = ScriptedStore::single(&Memory::new(), "memory:target");
+    let (beside, copy) = (other.store.clone(), target.store.clone());
+    deleter.script.before_nth(number, call, "od", move || act(&beside, &copy));
+    let deleted = deleter.delete(&steps("0"), true).map(|report| report.fields());
+    let has_acted = deleter.script.forget_waiting() == 0;
+    assert!(!has_acted || listed(&other, "class=od").is_empty(), "before {call:?} {number}");
+    assert!(verify(&other, true).is_sound(), "before {call:?} {number}");
+    (deleted, one(&target, "0"), has_acted)
+}
+
+#[test]
+fn a_deletion_during_which_a_move_ended_is_an_error() {
+    for moved in ["class=od", "class=od,type=fc"] {
+        for call in [Moment::Update, Moment::Flush] {
+            let (deleted, left, _) = delete_beside((0, call), |mover, target| {
+                mover.move_to(target, &request(moved)).unwrap();
+            });
+            let error = deleted.unwrap_err();
+            assert_eq!(error.code(), "conflict", "{moved}, {call:?}");
+            assert!(error.to_string().contains("a wipe or a move removed fields"), "{error}");
+            // Before the flush the deletion counts, and the move did not list the field. The deleter cannot know.
+            assert_eq!(left.is_some(), call == Moment::Update, "{moved}, {call:?}");
+        }
+    }
+}
+
+#[test]
+fn a_deletion_after_a_move_or_a_wipe_of_its_dataset_has_nothing_to_delete() {
+    for is_move in [false, true] {
+        let mut number = 0;
+        loop {
+            let (deleted, _, has_acted) =
+                delete_beside((number, Moment::Look), move |other, target| match is_move {
+                    true => drop(other.move_to(target, &request("class=od")).unwrap()),
+                    false => drop(other.wipe(&request("class=od"), true).unwrap()),
+                });
+            assert_eq!(deleted.unwrap(), u64::from(!has_acted), "move: {is_move}, before look {number}");
+            if !has_acted {
+                break;
+            }
+            number += 1;
+        }
+        assert!(number > 0);
+    }
 }
 
 #[test]
