@@ -211,6 +211,14 @@ pub enum Error {
         /// The command that ends it.
         remedy: &'static str,
     },
+    /// A deletion failed after it had deleted fields durably. Repeated, it deletes the rest. The code is that of the failure.
+    #[error("{source}; {} already deleted", were(*fields))]
+    PartlyDeleted {
+        /// How many fields.
+        fields: u64,
+        /// The failure.
+        source: Box<Self>,
+    },
     /// An operation of the object model failed.
     #[error(transparent)]
     Object(#[from] isotach_object::Error),
@@ -267,7 +275,7 @@ impl Error {
             | Self::DamagedDataset { source, .. }
             | Self::ClosedDataset { source, .. }
             | Self::Object(source) => source.code(),
-            Self::NotEnded { source, .. } => source.code(),
+            Self::NotEnded { source, .. } | Self::PartlyDeleted { source, .. } => source.code(),
         }
     }
 
@@ -344,6 +352,10 @@ fn advice(source: &isotach_object::Error) -> &'static str {
 /// A count with its noun, as in `1 field` or `2 fields`.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+fn were(fields: u64) -> String {
+    format!("{} {}", counted(fields, "field"), if fields == 1 { "was" } else { "were" })
 }
 
 fn are(fields: u64) -> &'static str {

@@ -111,7 +111,9 @@ fn add_facts(facts: &Bound<'_, PyDict>, error: &FieldsError) -> PyResult<()> {
         | FieldsError::LostDataset { dataset, .. }
         | FieldsError::ClosedDataset { dataset, .. }
         | FieldsError::NothingBelow { dataset, .. } => facts.set_item("dataset", dataset),
-        FieldsError::NotEnded { source, .. } => add_facts(facts, source),
+        FieldsError::NotEnded { source, .. } | FieldsError::PartlyDeleted { source, .. } => {
+            add_facts(facts, source)
+        }
         _ => Ok(()),
     }
 }

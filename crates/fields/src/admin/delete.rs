@@ -94,7 +94,7 @@ impl FieldStore {
     /// [`Error::Locked`] when a dataset is locked for wiping: nothing is deleted then. [`Error::Moving`] while a move has
     /// a dataset: its fields may be in the target. `Conflict` when a wipe or a move removed fields of a dataset meanwhile: the
     /// fields may be in the move's target. [`Error::Corrupt`] for a field whose entry is damaged; and what the engines
-    /// report. Fields may be deleted before such an error; the deletion can be repeated.
+    /// report. [`Error::PartlyDeleted`] with one of these errors when fields were deleted before it; the deletion can be repeated.
     pub fn delete(&self, request: &Request, doit: bool) -> Result<DeleteReport> {
         self.inner.check_present("delete from")?;
         if request.is_empty() {
@@ -111,8 +111,10 @@ impl FieldStore {
                 false => Listing::unlocked(&self.inner, vec![selection], ListOptions::default())
                     .try_for_each(|listed| listed.map(|listed| deleted.add(&[listed]))),
             };
+            if let Err(error) = outcome {
+                return Err(partly_deleted(&report, &deleted, error));
+            }
             report.datasets.extend(Some(deleted).filter(|deleted| deleted.fields > 0));
-            outcome?;
         }
         Ok(report)
     }
@@ -142,7 +144,7 @@ impl Inner {
         sent
     }
 
-    /// Sends the deletions, and flushes them.
+    /// Sends the deletions, and flushes them. After an error, `deleted` has the fields that are gone durably.
     fn delete_listed(self: &Arc<Self>, selection: Selection, deleted: &mut DeletedFields) -> Result<()> {
         let (root, label): (_, Label) = (Arc::clone(&selection.root), selection.entry.record.label.parse()?);
         let mut listing = Listing::unlocked(self, vec![selection], ListOptions::default());
@@ -153,12 +155,32 @@ impl Inner {
         }
         // A separate handle, so that a reader's handle has no updates.
         let catalogue = self.with_handles(|| Ok(root.pool.open_container(&label)?))?;
-        while !some.is_empty() {
-            delete(&*catalogue, &some)?;
-            deleted.add(&some);
-            some = next()?;
+        let mut send_all = || {
+            while !some.is_empty() {
+                delete(&*catalogue, &some)?;
+                deleted.add(&some);
+                some = next()?;
+            }
+            Ok(())
+        };
+        let sent = send_all();
+        // What was sent before an error is gone for readers.
+        let flushed = catalogue.flush();
+        if flushed.is_err() {
+            (deleted.fields, deleted.bytes) = (0, 0);
         }
-        Ok(catalogue.flush()?)
+        sent.and(Ok(flushed?))
+    }
+}
+
+/// The error of a deletion, with the number of fields that it has deleted: those of the report, and of the dataset of the error.
+fn partly_deleted(report: &DeleteReport, last: &DeletedFields, error: Error) -> Error {
+    // Fields of a dataset under a move, or that lost fields, are perhaps in the target.
+    let is_uncertain = matches!(&error, Error::Moving { .. } | Error::Object(ObjectError::Conflict { .. }));
+    let fields = report.fields() + if is_uncertain { 0 } else { last.fields };
+    match report.done && fields > 0 {
+        true => Error::PartlyDeleted { fields, source: Box::new(error) },
+        false => error,
     }
 }
 

@@ -340,6 +340,26 @@ fn a_deletion_killed_before_any_call_leaves_each_field_there_or_gone() {
 }
 
 #[test]
+fn a_deletion_that_fails_half_way_says_how_many_fields_are_deleted() {
+    let memory = Memory::new();
+    let [deleter, other] = [(); 2].map(|()| ScriptedStore::single(&memory, "memory:all"));
+    let key = |step: usize| field(&step.to_string(), "t");
+    let fields: Vec<_> = (0..5000).map(|step| (key(step), &b"bytes"[..])).collect();
+    archive(&other, &fields);
+    let fail = |call, succeed: usize| {
+        deleter.outcomes(call, (0..succeed).map(|_| None).chain([full()]));
+        deleter.delete(&steps("all"), true).unwrap_err()
+    };
+    let error = fail(Moment::Flush, 0);
+    assert!(!error.to_string().contains("already deleted"), "{error}: nothing is sure");
+    archive(&other, &fields);
+    let error = fail(Moment::Update, 1);
+    assert!(error.code() == "no-space" && error.to_string().ends_with("; 4096 fields were already deleted"));
+    assert_eq!(listed(&other, "").len(), 5000 - 4096);
+    assert_eq!((delete(&deleter, &steps("all")), listed(&other, "").len()), (5000 - 4096, 0));
+}
+
+#[test]
 fn a_field_archived_again_while_a_purge_forgets_its_deletion_stays() {
     for pool in ["memory:all", "memory:store"] {
         let [purger, other] = scripted(pool);
