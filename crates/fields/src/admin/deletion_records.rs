@@ -10,7 +10,12 @@ use isotach_object::{Cell, Container, ObjectId, Precondition, Transaction, Updat
 
 use crate::{
     Result,
-    catalogue::{dataset_reader::DatasetReader, location::is_deletion, root::conflict_is_false},
+    catalogue::{
+        dataset_reader::DatasetReader,
+        layout::{DATASET, deletions_key},
+        location::is_deletion,
+        root::conflict_is_false,
+    },
     store::Inner,
 };
 
@@ -25,10 +30,14 @@ pub(super) struct DeletionRecords {
 }
 
 impl Inner {
-    /// Reads the records of deleted fields of a dataset.
+    /// Reads the records of deleted fields of a dataset: those in the indexes of the collocations that have the mark of deletions.
     pub(super) fn deletion_records(&self, reader: &DatasetReader) -> Result<Vec<DeletionRecords>> {
+        let collocations = reader.collocations(self)?;
+        let marks: Vec<_> = collocations.list.iter().map(|one| deletions_key(&one.text)).collect();
+        let marks: Vec<_> = marks.iter().map(|key| Cell::kv(DATASET, key)).collect();
+        let marks = reader.get_many(self, &marks)?;
         let mut records = Vec::new();
-        for collocation in reader.collocations(self)?.list.iter() {
+        for (collocation, _) in collocations.list.iter().zip(marks).filter(|(_, mark)| mark.is_some()) {
             let (index, mut entries) = (collocation.objects.index, Vec::new());
             reader.for_pages(self, index, |page| {
                 let deletions = page.iter().filter(|(_, record)| is_deletion(record));

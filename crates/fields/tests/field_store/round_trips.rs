@@ -8,7 +8,7 @@ use isotach_object::memory::Memory;
 
 use crate::{
     faulty::ScriptedStore,
-    layouts::{archive, bytes_of, field, request, request_like},
+    layouts::{archive, bytes_of, field, request, request_like, with},
 };
 
 const STEPS: usize = 40;
@@ -91,6 +91,25 @@ fn a_listing_of_few_fields_of_many_reads_no_page_of_the_index() {
         assert_eq!((calls.get("list_entries"), calls.get("get_many")), (None, Some(&1)), "{text}: {calls:?}");
     }
     assert_eq!(list("step=0/to/20/by/1", 21 * PARAMS).get("list_entries"), Some(&1));
+}
+
+/// The pages that an act lists.
+fn pages(counted: &Counted, act: impl FnOnce(&FieldStore)) -> u64 {
+    counted.calls(act).get("list_entries").copied().unwrap_or_default()
+}
+
+#[test]
+fn a_purge_reads_only_the_indexes_of_which_fields_were_deleted() {
+    let counted = Counted::filled();
+    archive(&counted.0, &[(with(&field("0", "t"), "type=an"), &b"bytes"[..])]);
+    let purge = |store: &FieldStore| drop(store.purge(&request(""), true).unwrap());
+    // The collocations are read before.
+    purge(&counted.0);
+    let without = pages(&counted, purge);
+    counted.0.delete(&request_like(&field("0", "130"), ""), true).unwrap();
+    purge(&counted.0);
+    purge(&counted.0);
+    assert_eq!(pages(&counted, purge), without + 1, "the index of the collocation with the mark");
 }
 
 #[test]
