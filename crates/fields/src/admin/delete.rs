@@ -69,7 +69,7 @@ impl FieldStore {
     /// dataset below again. Fields that were archived and not flushed yet are not deleted.
     ///
     /// The bytes of deleted fields count as replaced, and [`FieldStore::purge`] frees their space. Afterwards
-    /// [`FieldStore::axes`] reads the whole index of their collocation.
+    /// [`FieldStore::axes`] reads the index of their collocation, until it has found each value.
     ///
     /// ```
     /// # use std::sync::Arc;

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use isotach_mars::{Key, LevelFilter, Plan, Request};
-use isotach_object::Cell;
+use isotach_object::{Anchor, Cell};
 
 use crate::{
     Answer, Error, FieldStore, Result, Selection,
@@ -11,7 +11,7 @@ use crate::{
         collocation::{Axes, Collocation, by_size},
         consistent_read::read_consistently,
         dataset_reader::DatasetReader,
-        layout::{DATASET, deletions_key, element_of_kv_key},
+        layout::{DATASET, deletions_key, element_of_kv_key, kv_key},
         location::is_deletion,
         locks::Action,
         select::Target,
@@ -78,26 +78,80 @@ impl FieldStore {
     }
 }
 
-/// The axes of a collocation of which fields were deleted: the values of those that are there.
+/// The axes of a collocation of which fields were deleted: the values of those that are there. Reads the index until each value of
+/// the collocation's own axes was found.
 fn axes_of_fields(inner: &Inner, reader: &DatasetReader, collocation: &Collocation) -> Result<Axes> {
-    let names = &collocation.names;
-    let mut escaped: Vec<BTreeSet<String>> = vec![BTreeSet::new(); names.len()];
-    reader.for_pages(inner, collocation.objects.index, |page| {
-        for (key, _) in page.iter().filter(|(_, record)| !is_deletion(record)) {
-            let Some(element) = element_of_kv_key(key, names.len()) else { continue };
-            for (value, known) in element.split(':').zip(&mut escaped) {
-                if !known.contains(value) {
-                    known.insert(value.to_owned());
-                }
+    let index = collocation.objects.index;
+    let mut values = FieldValues::new(&*reader.axes(inner, collocation)?);
+    let mut next = Some(Anchor::start());
+    while let Some(anchor) = next.filter(|_| !values.are_complete()) {
+        let page = reader.page(inner, index, &anchor)?;
+        let fields = page.iter().filter(|(_, record)| !is_deletion(record));
+        let elements = fields.filter_map(|(key, _)| element_of_kv_key(key, collocation.names.len()));
+        elements.for_each(|element| values.add(element));
+        let probes = values.probes();
+        let cells: Vec<_> =
+            probes.iter().map(|element| Cell::kv(index, kv_key(element).as_bytes())).collect();
+        for (element, record) in probes.iter().zip(reader.get_many(inner, &cells)?) {
+            if record.is_some_and(|record| !is_deletion(&record)) {
+                values.add(element);
             }
         }
-        Ok(())
-    })?;
-    let axes = names.iter().zip(escaped).map(|(name, escaped)| {
-        let values = escaped.iter().filter_map(|value| Key::from_joined([&**name], value));
-        (name.clone(), values.map(|key| key.get(name).unwrap_or_default().to_owned()).collect())
-    });
-    Ok(Axes(axes.collect()))
+        next = page.next().cloned();
+    }
+    Ok(values.into_axes(&collocation.names))
+}
+
+/// The values of a collocation's fields, as they are escaped in elements. Those of the collocation's own axes are wanted.
+struct FieldValues {
+    wanted: Vec<BTreeSet<String>>,
+    found: Vec<BTreeSet<String>>,
+    /// The element that was found last.
+    last: String,
+}
+
+impl FieldValues {
+    fn new(axes: &Axes) -> Self {
+        let escaped = |(name, values): &(Box<str>, BTreeSet<String>)| {
+            values.iter().map(|value| Key::new().with(name, value).values_joined()).collect()
+        };
+        let wanted: Vec<_> = axes.0.iter().map(escaped).collect();
+        Self { found: vec![BTreeSet::new(); wanted.len()], wanted, last: String::new() }
+    }
+
+    fn add(&mut self, element: &str) {
+        for ((value, wanted), found) in element.split(':').zip(&mut self.wanted).zip(&mut self.found) {
+            if !found.contains(value) {
+                found.insert(value.to_owned());
+                wanted.remove(value);
+            }
+        }
+        element.clone_into(&mut self.last);
+    }
+
+    fn are_complete(&self) -> bool {
+        self.wanted.iter().all(BTreeSet::is_empty)
+    }
+
+    /// Elements that probably exist: the last one with each value that is still wanted. The index may have them on a later page.
+    fn probes(&self) -> Vec<String> {
+        let of_axis = |(at, values): (usize, &BTreeSet<String>)| {
+            let with = |value: &String| {
+                let others = self.last.split(':').enumerate();
+                others.map(|(other, own)| if other == at { value } else { own }).collect::<Vec<_>>().join(":")
+            };
+            values.iter().map(with).collect::<Vec<_>>()
+        };
+        self.wanted.iter().enumerate().flat_map(of_axis).collect()
+    }
+
+    fn into_axes(self, names: &[Box<str>]) -> Axes {
+        let axes = names.iter().zip(self.found).map(|(name, escaped)| {
+            let values = escaped.iter().filter_map(|value| Key::from_joined([&**name], value));
+            (name.clone(), values.map(|key| key.get(name).unwrap_or_default().to_owned()).collect())
+        });
+        Axes(axes.collect())
+    }
 }
 
 struct CollocationAxes {

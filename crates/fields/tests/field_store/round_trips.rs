@@ -113,6 +113,29 @@ fn a_purge_reads_only_the_indexes_of_which_fields_were_deleted() {
 }
 
 #[test]
+fn axes_after_a_deletion_do_not_need_the_whole_index() {
+    let counted = Counted::new();
+    // Several pages of the index, in which all fields of a step follow each other.
+    let fields = (0..300).flat_map(|step: usize| {
+        (0..40).map(move |param: usize| (field(&step.to_string(), &(130 + param).to_string()), &b"bytes"[..]))
+    });
+    archive(&counted.0, &fields.collect::<Vec<_>>());
+    let delete = |store: &FieldStore, changes: &str| {
+        store.delete(&request_like(&field("7", "140"), changes), true).unwrap();
+    };
+    let steps = |store: &FieldStore| {
+        let axes = store.axes(&request("")).unwrap().found;
+        axes.into_iter().find(|axis| axis.name == "step").unwrap().values.len()
+    };
+    delete(&counted.0, "");
+    // The declared values are read before.
+    assert_eq!(steps(&counted.0), 300);
+    assert_eq!(pages(&counted, |store| assert_eq!(steps(store), 300)), 1);
+    delete(&counted.0, "param=all");
+    assert_eq!(steps(&counted.0), 299);
+}
+
+#[test]
 fn stats_and_a_dry_purge_look_no_field_up() {
     let counted = Counted::new();
     // Several pages, and each field twice.
