@@ -9,7 +9,7 @@ use crate::{
     catalogue::layout::{DATASET, ENTRY_TRANSACTION, new_incarnation},
 };
 
-/// The number of updates in one call, which bounds the memory of a large flush.
+/// The number of updates in one call, which bounds the memory of a large flush. The entries of a field may exceed it.
 const UPDATES_MAX: usize = 16_384;
 
 /// Puts into key-value objects.
@@ -132,20 +132,27 @@ impl Puts {
         self.fields.iter().map(|(at, _)| (self.put(*at), self.put(at + 1)))
     }
 
-    /// Calls `take` with all puts, in order and in chunks.
+    /// Calls `take` with all puts, in order and in chunks. The entries of a field are in one chunk: a purge that finds the index
+    /// entry finds the history entry, too.
     fn in_chunks(
         &self,
         mut take: impl FnMut(&[Update<'_>]) -> isotach_object::Result<()>,
     ) -> isotach_object::Result<()> {
-        let mut puts =
-            self.iter().map(|(object, key, value)| Update::Put { cell: Cell::kv(object, key), value });
-        loop {
-            let updates: Vec<_> = puts.by_ref().take(UPDATES_MAX).collect();
-            if updates.is_empty() {
-                return Ok(());
-            }
-            take(&updates)?;
+        let mut start = 0;
+        while start < self.ends.len() {
+            let end = self.chunk_end(start);
+            let puts = (start..end).map(|at| self.put(at));
+            let updates = puts.map(|(object, key, value)| Update::Put { cell: Cell::kv(object, key), value });
+            take(&updates.collect::<Vec<_>>())?;
+            start = end;
         }
+        Ok(())
+    }
+
+    fn chunk_end(&self, start: usize) -> usize {
+        let end = (start + UPDATES_MAX).min(self.ends.len());
+        let before = self.fields.partition_point(|(at, _)| *at < end);
+        self.fields[..before].last().map_or(end, |(at, entries)| end.max(at + entries))
     }
 
     /// Hands all puts to the engine, in order, as one transaction. It is durable after a flush.
@@ -223,6 +230,27 @@ mod tests {
         );
         assert_eq!(rest(&[true; 5]), b"");
         assert_eq!(load.unpublished(&[true; 5]).iter().count(), 5, "declarations stay");
+    }
+
+    #[test]
+    fn a_chunk_ends_after_all_entries_of_a_field() {
+        for declarations in 0..4 {
+            let mut puts = Puts::default();
+            (0..declarations).for_each(|_| puts.push(DATASET, b"declared", &[]));
+            for _ in 0..UPDATES_MAX {
+                puts.append(&load(&["0"]).puts);
+            }
+            let mut ends = vec![0];
+            puts.in_chunks(|updates| {
+                ends.push(ends.last().unwrap() + updates.len());
+                Ok(())
+            })
+            .unwrap();
+            let is_cut =
+                |end: &usize| puts.fields.iter().any(|(at, entries)| (at + 1..at + entries).contains(end));
+            assert!(!ends.iter().any(is_cut), "{declarations}: {ends:?}");
+            assert!(ends.len() > 4 && ends.last() == Some(&puts.ends.len()), "{declarations}: {ends:?}");
+        }
     }
 
     #[test]
