@@ -4,6 +4,9 @@
 //! entry on the condition that the fence is unchanged. What must stay true: a sweep lists the arrays, then changes the fence, then
 //! reads the entries, and destroys the listed arrays that none of them names. A listed array was written under an earlier fence. So its
 //! commit came before the change, and the sweep finds the entry, or it fails.
+//!
+//! A program of a version without fences would commit an array that a sweep has destroyed. The first sweep sets the layout to `tree 2`, which
+//! such a program refuses to open. A tree that it has open stays open.
 
 use std::{collections::HashSet, sync::PoisonError};
 
@@ -14,6 +17,7 @@ use crate::{
     Tree,
     entry::Entry,
     fence::{CELL, Fence},
+    tree::SWEPT,
 };
 
 /// How many objects are listed, and destroyed, in one call.
@@ -21,7 +25,8 @@ const PAGE: usize = 4096;
 
 impl Tree {
     /// Destroys the values that processes have written and not committed before they died. Returns how many. Others may read and write
-    /// meanwhile. A transaction that is open in another handle fails with a `Conflict` if it has written a large value.
+    /// meanwhile, except programs of a version without sweeps: they must have closed the tree before the first one, and cannot open it
+    /// afterwards. A transaction that is open in another handle fails with a `Conflict` if it has written a large value.
     ///
     /// # Errors
     /// `Unsupported` where the engine has no transactions; `InvalidInput` within a transaction of this handle; `Corrupt` for a damaged
@@ -36,7 +41,8 @@ impl Tree {
         }
         let mut left = self.arrays()?;
         let fence = random::number()?.to_le_bytes();
-        self.container.commit(&Transaction::new().update(Update::Put { cell: CELL, value: &fence }))?;
+        let fence = Update::Put { cell: CELL, value: &fence };
+        self.container.commit(&Transaction::new().update(SWEPT).update(fence))?;
         self.each_stored("", |_, entry| {
             if let Some(array) = Entry::decode(entry)?.array() {
                 left.remove(&array);

@@ -13,8 +13,16 @@ use crate::{
     path,
 };
 
-/// What [`path::SETTINGS`] holds: the kind of the content with the version of its layout.
-const KIND: (&[u8], &[u8]) = (b"layout", b"tree 1");
+/// The key in [`path::SETTINGS`] of the kind of the content with the version of its layout.
+const KIND: &[u8] = b"layout";
+/// The kind of a tree.
+const TREE: &[u8] = b"tree 1";
+/// The kind of a tree that was swept. A program that commits without the fence must not open it.
+const SWEPT_TREE: &[u8] = b"tree 2";
+
+/// Sets the kind of a tree that is being swept.
+pub(crate) const SWEPT: Update<'static> =
+    Update::Put { cell: Cell::kv(path::SETTINGS, KIND), value: SWEPT_TREE };
 
 /// How many ids are taken from the engine at once.
 const IDS: u64 = 256;
@@ -39,8 +47,7 @@ impl Tree {
             Err(Error::NotFound { .. }) => {}
             outcome => return outcome,
         }
-        let (key, value) = KIND;
-        let kind = Update::Put { cell: Cell::kv(path::SETTINGS, key), value };
+        let kind = Update::Put { cell: Cell::kv(path::SETTINGS, KIND), value: TREE };
         match pool.create_container(label, &ContainerOptions { updates: &[kind], ..Default::default() }) {
             Err(Error::AlreadyExists { .. }) | Ok(()) => Self::open(pool, label),
             Err(error) => Err(error),
@@ -53,10 +60,9 @@ impl Tree {
     /// `NotFound`; `InvalidInput` where the container holds something else; `NewerFormat` for a newer layout.
     pub fn open(pool: &dyn Pool, label: &Label) -> Result<Self> {
         let container = pool.open_container(label)?;
-        let (key, known) = KIND;
-        let mut found = container.get_many(&[Cell::kv(path::SETTINGS, key), fence::CELL])?.into_iter();
+        let mut found = container.get_many(&[Cell::kv(path::SETTINGS, KIND), fence::CELL])?.into_iter();
         let kind = found.next().flatten().unwrap_or_default();
-        if kind != known {
+        if ![TREE, SWEPT_TREE].contains(&&*kind) {
             return Err(match kind.strip_prefix(b"tree ") {
                 Some(version) => {
                     Error::NewerFormat { what: format!("tree {label} has layout {}", version.escape_ascii()) }

@@ -301,10 +301,10 @@ fn a_container_that_holds_no_tree_or_a_newer_one_is_refused() {
     assert_eq!(Tree::open(&*pool, &label()).unwrap_err().code(), "invalid-input");
     let container = pool.open_container(&label()).unwrap();
     let settings = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 0);
-    KeyValue::new(&*container, settings).unwrap().put(b"layout", b"tree 2").unwrap();
+    KeyValue::new(&*container, settings).unwrap().put(b"layout", b"tree 3").unwrap();
     container.flush().unwrap();
     let error = Tree::create(&*pool, &label()).unwrap_err();
-    assert!(error.code() == "newer-format" && error.to_string().contains("layout 2"), "{error}");
+    assert!(error.code() == "newer-format" && error.to_string().contains("layout 3"), "{error}");
 }
 
 #[test]

@@ -85,6 +85,24 @@ fn a_transaction_during_a_sweep_fails_and_can_be_begun_again() {
 }
 
 #[test]
+fn a_swept_tree_has_a_layout_that_programs_without_fences_refuse() {
+    let pool = new_pool(&Memory::new(), &"memory:pool".parse().unwrap());
+    let layout = || {
+        let container = pool.open_container(&label()).unwrap();
+        let settings = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 0);
+        container.get_many(&[Cell::kv(settings, b"layout")]).unwrap().remove(0).unwrap()
+    };
+    let tree = Tree::create(&*pool, &label()).unwrap();
+    tree.put("a/0", b"value").unwrap();
+    assert_eq!(layout(), b"tree 1");
+    for _ in 0..2 {
+        tree.sweep().unwrap();
+        assert_eq!(layout(), b"tree 2");
+        assert_eq!(read(&Tree::create(&*pool, &label()).unwrap(), "a/0"), Some(b"value".to_vec()));
+    }
+}
+
+#[test]
 fn a_handle_that_was_open_before_a_sweep_sets_and_removes_values_after_it() {
     on_each(|pool| {
         let (tree, other) = (Tree::create(pool, &label()).unwrap(), Tree::open(pool, &label()).unwrap());

@@ -116,7 +116,8 @@ class ContainerStore(Store):
         """Frees the space of values that were replaced or deleted, and of those that processes left which died before they counted.
 
         Others may read and write meanwhile. A transaction that is open in another store object and has written a large value fails
-        at its end.
+        at its end. Programs with a version of Isotach without ``purge`` must have ended before the first one. They cannot open the
+        container afterwards.
 
         Returns
         -------
