@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
+from isotach._in_place import put_in_place
 
-_HERE = "isotach.pyfdb"
-_MODULES = ("", ".pyfdb", ".pyfdb_iterator", ".pyfdb_type", "._internal", "._internal.pyfdb_internal")
+_MODULES = (".pyfdb", ".pyfdb_iterator", ".pyfdb_type", "._internal", "._internal.pyfdb_internal")
 
 
 def install() -> None:
@@ -17,10 +15,4 @@ def install() -> None:
     RuntimeError
         Another pyfdb was imported before.
     """
-    there = sys.modules.get("pyfdb")
-    if there is not None and there.__name__ != _HERE:
-        raise RuntimeError(
-            "pyfdb was imported before: call isotach.pyfdb.install() before the first import of pyfdb"
-        )
-    for name in _MODULES:
-        sys.modules["pyfdb" + name] = importlib.import_module(_HERE + name)
+    put_in_place("pyfdb", _MODULES)

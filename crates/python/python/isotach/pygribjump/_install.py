@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
+from isotach._in_place import put_in_place
 
-_HERE = "isotach.pygribjump"
+_MODULES = (".pygribjump",)
 
 
 def install() -> None:
@@ -16,10 +15,4 @@ def install() -> None:
     RuntimeError
         Another pygribjump was imported before.
     """
-    there = sys.modules.get("pygribjump")
-    if there is not None and there.__name__ != _HERE:
-        raise RuntimeError(
-            "pygribjump was imported before: call isotach.pygribjump.install() before the first import of pygribjump"
-        )
-    for name in ("", ".pygribjump"):
-        sys.modules["pygribjump" + name] = importlib.import_module(_HERE + name)
+    put_in_place("pygribjump", _MODULES)
