@@ -59,7 +59,8 @@ impl Inner {
     }
 
     fn tally_of(&self, target: &Target) -> Result<Option<Tally>> {
-        let filters = filters(self, target)?;
+        let axes = target.reader.axes_for(self, &target.collocation, &target.plans)?;
+        let filters = filters(target, &axes);
         match filters.is_empty() {
             true => Ok(Some(Tally::default())),
             false => tally(self, &target.reader, &target.collocation, &filters),

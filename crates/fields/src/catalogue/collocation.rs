@@ -1,15 +1,11 @@
-//! A collocation as a reader knows it: its key, its objects, and the values that its elements have.
+//! A collocation as a reader knows it: its key, its objects, and what is cached of it.
 
-use std::{
-    cmp::Ordering,
-    collections::BTreeSet,
-    sync::{Arc, Mutex},
-};
+use std::sync::{Arc, Mutex};
 
 use isotach_mars::{Key, LevelFilter};
 use isotach_object::{Epoch, ObjectId};
 
-use crate::catalogue::layout::kv_of;
+use crate::catalogue::{axes::Axes, layout::kv_of};
 
 /// A value with the epoch at which it was read.
 pub(crate) type Cached<T> = Mutex<Option<(Epoch, T)>>;
@@ -50,6 +46,8 @@ pub(crate) struct Collocation {
     /// Whether `whole` has a name of its elements' keys, as when a schema keeps the year of a date at one level and the date at another.
     pub(crate) repeats_names: bool,
     pub(crate) axes: Cached<Arc<Axes>>,
+    /// When its axes were read in part last.
+    pub(crate) axes_in_part: Cached<()>,
 }
 
 /// See [`Collocation::repeats_names`].
@@ -70,6 +68,7 @@ impl Collocation {
             repeats_names: repeats_names(&whole, &self.names),
             whole: Arc::new(whole),
             axes: Mutex::default(),
+            axes_in_part: Mutex::default(),
         }
     }
 
@@ -88,46 +87,4 @@ impl Collocation {
         key.extend_from(&Key::from_joined(names, element)?);
         Some(key)
     }
-}
-
-/// The values of a collocation's elements, for each of their keys; empty for an absent one.
-#[derive(Debug, Default)]
-pub(crate) struct Axes(pub(crate) Vec<(Box<str>, BTreeSet<String>)>);
-
-impl Axes {
-    /// Whether an element has this value.
-    pub(crate) fn contains(&self, name: &str, value: &str) -> bool {
-        self.0.iter().find(|(known, _)| **known == *name).is_some_and(|(_, values)| values.contains(value))
-    }
-
-    /// The values of this key: an absent value first, then numbers by size.
-    pub(crate) fn values(&self, name: &str) -> Vec<String> {
-        let values = self.0.iter().find(|(known, _)| **known == *name).map(|(_, values)| values);
-        let mut values: Vec<String> = values.into_iter().flatten().cloned().collect();
-        values.sort_by(|a, b| by_size(a, b));
-        values.sort_by_key(|value| !value.is_empty());
-        values
-    }
-
-    /// Whether a filter accepts a value of every axis. If not, no element matches.
-    pub(crate) fn may_match(&self, filter: &LevelFilter) -> bool {
-        self.0.iter().all(|(name, values)| values.iter().any(|value| filter.matches_value(name, value)))
-    }
-}
-
-/// Orders numbers by size, before words in alphabetical order.
-pub(crate) fn by_size(a: &str, b: &str) -> Ordering {
-    match (leading_number(a), leading_number(b)) {
-        (Some(x), Some(y)) => x.total_cmp(&y).then_with(|| a.cmp(b)),
-        (Some(_), None) => Ordering::Less,
-        (None, Some(_)) => Ordering::Greater,
-        (None, None) => a.cmp(b),
-    }
-}
-
-/// The number that a value begins with: 6 of `6`, `6-12` and `6h30m`.
-fn leading_number(text: &str) -> Option<f64> {
-    let end =
-        text.char_indices().find(|(at, c)| !(c.is_ascii_digit() || *c == '.' || (*c == '-' && *at == 0)));
-    text[..end.map_or(text.len(), |(at, _)| at)].parse().ok()
 }

@@ -4,22 +4,21 @@
 //! open handle sees what others flush, for the cost of one epoch lookup.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::HashMap,
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering},
     },
 };
 
-use isotach_mars::Key;
 use isotach_object::{Cell, Epoch, Error as ObjectError, ObjectId};
 
 use crate::{
     Error, Result,
     catalogue::{
-        collocation::{Axes, Cached, Collocation, CollocationObjects, repeats_names},
+        collocation::{Cached, Collocation, CollocationObjects, repeats_names},
         dataset::Dataset,
-        layout::{COLLOCATION, DATASET, ENTRY_TRANSACTION, kv_of, parse_collocation_text, value_of_axis_key},
+        layout::{COLLOCATION, DATASET, ENTRY_TRANSACTION, kv_of, parse_collocation_text},
         root::for_each,
         stored::Stored,
     },
@@ -153,23 +152,8 @@ impl DatasetReader {
             names: names.into(),
             whole: Arc::new(whole),
             axes: Mutex::default(),
+            axes_in_part: Mutex::default(),
         })
-    }
-
-    pub(super) fn read_axes(&self, collocation: &Collocation) -> Result<Arc<Axes>> {
-        let mut axes = Axes::default();
-        for (name, object) in collocation.names.iter().zip(&collocation.objects.axes) {
-            let mut values = BTreeSet::new();
-            for_each(&*self.dataset.catalogue, *object, |key, _| {
-                let value = value_of_axis_key(key).and_then(|value| Key::from_joined([&**name], value));
-                let value =
-                    value.ok_or_else(|| ObjectError::corrupt(format!("axis {name}"), self.place()))?;
-                values.insert(value.get(name).unwrap_or_default().to_owned());
-                Ok(())
-            })?;
-            axes.0.push((name.clone(), values));
-        }
-        Ok(Arc::new(axes))
     }
 
     /// Whether an error was caused by a wipe of the dataset while it was read.

@@ -3,6 +3,7 @@
 //! What must stay true: every byte that the field layer stores outside of fields is encoded here, as
 //! `docs/field-layout.md` specifies.
 
+pub(crate) mod axes;
 pub(crate) mod collocation;
 pub(crate) mod consistent_read;
 pub(crate) mod dataset;

@@ -7,7 +7,6 @@ use isotach_object::{Anchor, Cell, Container, Error as ObjectError, KeyValue, La
 use crate::{
     Error, Result,
     catalogue::{
-        collocation::{Axes, Collocation},
         dataset::Dataset,
         dataset_reader::{Collocations, DatasetReader, Mark},
         layout::{DATASET, ENTRY_SCHEMA},
@@ -156,10 +155,5 @@ impl DatasetReader {
             next = page.next().cloned();
         }
         Ok(())
-    }
-
-    /// The axes of a collocation, as they are now.
-    pub(crate) fn axes(&self, inner: &Inner, collocation: &Collocation) -> Result<Arc<Axes>> {
-        inner.with_handles(|| self.cached(&collocation.axes, |_| self.read_axes(collocation)))
     }
 }

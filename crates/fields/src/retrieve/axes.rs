@@ -8,7 +8,8 @@ use isotach_object::{Anchor, Cell};
 use crate::{
     Answer, Error, FieldStore, Result, Selection,
     catalogue::{
-        collocation::{Axes, Collocation, by_size},
+        axes::{Axes, by_size},
+        collocation::Collocation,
         consistent_read::read_consistently,
         dataset_reader::DatasetReader,
         layout::{DATASET, deletions_key, element_of_kv_key, kv_key},

@@ -6,7 +6,10 @@ use isotach_mars::{Key, LevelFilter, Wanted};
 
 use crate::{
     Result,
-    catalogue::{collocation::Axes, select::Target},
+    catalogue::{
+        axes::{Axes, FEW},
+        select::Target,
+    },
     store::Inner,
 };
 
@@ -16,17 +19,28 @@ const LOOKUPS_MAX: usize = 1024;
 const ENTRIES_PER_LOOKUP: usize = 16;
 
 /// The filters of a collocation's elements. Empty if the axes show that no element matches.
-pub(crate) fn filters(inner: &Inner, target: &Target) -> Result<Vec<ElementFilter>> {
-    let axes = target.reader.axes(inner, &target.collocation)?;
+pub(crate) fn filters(target: &Target, axes: &Axes) -> Vec<ElementFilter> {
     let filters = target.plans.iter().map(|plan| &plan.element);
     let filters = filters.filter(|filter| axes.may_match(filter));
-    Ok(filters.map(|filter| ElementFilter::new(filter.clone(), &axes)).collect())
+    filters.map(|filter| ElementFilter::new(filter.clone(), axes)).collect()
 }
 
-/// The texts of the elements that any of these filters may want, if they are few: see [`ElementFilter::texts`].
-pub(super) fn few_texts(filters: &[ElementFilter], axes: &Axes) -> Option<BTreeSet<String>> {
-    let texts: Vec<_> = filters.iter().map(|filter| filter.texts(axes)).collect::<Option<_>>()?;
-    Some(texts.into_iter().flatten().collect())
+/// The texts of all elements that these filters of a collocation may want, if looking each up costs less than reading all that the
+/// axes allow. A value that is added later is not among them: its field was not flushed when the axes were read.
+pub(super) fn few_texts(
+    inner: &Inner,
+    target: &Target,
+    filters: &[ElementFilter],
+    axes: &Axes,
+) -> Result<Option<BTreeSet<String>>> {
+    let texts: Option<Vec<_>> = filters.iter().map(|filter| filter.texts(axes)).collect();
+    let Some(texts) = texts else { return Ok(None) };
+    let texts: BTreeSet<String> = texts.into_iter().flatten().collect();
+    if texts.len() <= FEW {
+        return Ok(Some(texts));
+    }
+    let all = target.reader.axes(inner, &target.collocation)?.element_count();
+    Ok((texts.len().saturating_mul(ENTRIES_PER_LOOKUP) <= all).then_some(texts))
 }
 
 /// A filter on elements that evaluates each value once.
@@ -54,13 +68,10 @@ impl ElementFilter {
         Self { filter, decided, takes_all }
     }
 
-    /// The texts of all elements that may be wanted, if looking each up costs less than reading all that the axes allow. A value that is added
-    /// later is not among them: its field was not flushed when the axes were read.
+    /// The texts of all elements that may be wanted, unless they are many.
     fn texts(&self, axes: &Axes) -> Option<Vec<String>> {
         let mut texts = vec![String::new()];
-        let mut all = 1_usize;
         for (number, ((name, values), decided)) in axes.0.iter().zip(&self.decided).enumerate() {
-            all = all.saturating_mul(values.len());
             let escaped = values.iter().map(|value| Key::new().with(name, value).values_joined());
             let wanted =
                 |value: &String| decided.as_ref().is_none_or(|known| known.get(&**value) == Some(&true));
@@ -74,7 +85,7 @@ impl ElementFilter {
             };
             texts = texts.iter().flat_map(longer).collect();
         }
-        (texts.len().saturating_mul(ENTRIES_PER_LOOKUP) <= all).then_some(texts)
+        Some(texts)
     }
 
     /// Whether the element with this text is wanted.

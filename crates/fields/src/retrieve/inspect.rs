@@ -173,7 +173,7 @@ struct Walk {
 impl Walk {
     fn new(inner: &Inner, target: Target) -> Result<Self> {
         let Target { reader, collocation, plans, layer } = target;
-        let axes = reader.axes(inner, &collocation)?;
+        let axes = reader.axes_for(inner, &collocation, &plans)?;
         let present = |name: &str, value: &str| axes.contains(name, value);
         let elements = |plan: &Plan| {
             let wanted = plan.element.restricted(present)?.enumerated(|name| axes.values(name));

@@ -228,13 +228,13 @@ enum Next {
 impl Walk {
     /// `None` if the axes show that no element matches.
     fn new(inner: &Inner, target: Target, duplicates: bool) -> Result<Option<Self>> {
-        let filters = filters(inner, &target)?;
+        let axes = target.reader.axes_for(inner, &target.collocation, &target.plans)?;
+        let filters = filters(&target, &axes);
         if filters.is_empty() {
             return Ok(None);
         }
-        let axes = target.reader.axes(inner, &target.collocation)?;
         // A history is in the order of time.
-        let few = if duplicates { None } else { few_texts(&filters, &axes) };
+        let few = if duplicates { None } else { few_texts(inner, &target, &filters, &axes)? };
         let next = few.map_or_else(|| Next::Page(Anchor::start()), Next::Lookups);
         let Target { reader, collocation, layer, .. } = target;
         Ok(Some(Self { reader, collocation, filters, next, layer }))

@@ -14,6 +14,8 @@ use crate::{
 const STEPS: usize = 40;
 const PARAMS: usize = 50;
 const FIELDS: usize = STEPS * PARAMS;
+/// The keys of an element.
+const AXES: u64 = 4;
 /// More calls than any operation makes except for its fields.
 const FEW: u64 = 20;
 
@@ -91,6 +93,35 @@ fn a_listing_of_few_fields_of_many_reads_no_page_of_the_index() {
         assert_eq!((calls.get("list_entries"), calls.get("get_many")), (None, Some(&1)), "{text}: {calls:?}");
     }
     assert_eq!(list("step=0/to/20/by/1", 21 * PARAMS).get("list_entries"), Some(&1));
+}
+
+#[test]
+fn the_first_request_for_a_field_looks_its_values_up_and_reads_no_axis() {
+    let first = |act: &dyn Fn(&FieldStore)| pages(&Counted::filled(), act);
+    let list = |text: &str, found: usize| {
+        let text = text.to_owned();
+        first(&move |store| {
+            assert_eq!(store.list(&request(&text), ListOptions::default()).unwrap().count(), found);
+        })
+    };
+    let inspected = first(&|store| {
+        assert_eq!(store.inspect(&request_like(&field("7", "140"), "")).unwrap().count(), 1);
+    });
+    let listed = list("step=7,param=140", 1);
+    assert_eq!(listed, inspected + 2, "the axes of the two keys that the request does not name");
+    assert_eq!(list("", FIELDS), inspected + AXES + 1, "all axes and the index");
+}
+
+#[test]
+fn later_requests_of_an_epoch_keep_the_axes() {
+    let counted = Counted::filled();
+    let read = |step: &str| {
+        let wanted = request_like(&field(step, "140"), "");
+        let calls = counted.calls(|store| assert_eq!(store.inspect(&wanted).unwrap().count(), 1));
+        calls.get("list_entries").copied().unwrap_or_default()
+    };
+    read("7");
+    assert_eq!((read("8"), read("9")), (AXES, 0));
 }
 
 /// The pages that an act lists.

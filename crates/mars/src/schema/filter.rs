@@ -167,7 +167,7 @@ impl LevelFilter {
             let name = filter.key.kept.as_str();
             let (mut left, absent): (Vec<String>, Vec<String>) =
                 values.as_slice().iter().cloned().partition(|value| present(name, value));
-            if matches!(filter.key.kind, KeyType::Param | KeyType::ParamId) {
+            if filter.key.is_param() {
                 push_stored_winds(&mut left, &absent, |value| present(name, value));
             }
             if left.is_empty() {
@@ -189,6 +189,19 @@ impl LevelFilter {
             filter.wanted = Wanted::OneOf(Values::new(there.filter(|value| filter.admits(value)).collect()));
         }
         Self { keys }
+    }
+
+    /// The values of a key that [`LevelFilter::restricted`] may ask for: those that are wanted, and for the components of winds
+    /// their vorticity and divergence. `None` if others are wanted too.
+    #[must_use]
+    pub fn named_values(&self, name: &str) -> Option<Vec<&str>> {
+        let filter = self.find(name)?;
+        let Wanted::OneOf(values) = &filter.wanted else { return None };
+        let mut named: Vec<&str> = values.as_slice().iter().map(String::as_str).collect();
+        if filter.key.is_param() {
+            named.extend(values.as_slice().iter().filter_map(|value| wind::stored_for(value)).flatten());
+        }
+        Some(named)
     }
 
     fn find(&self, name: &str) -> Option<&KeyFilter> {

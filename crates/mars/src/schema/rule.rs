@@ -128,6 +128,11 @@ impl LevelKey {
         self.presence == Presence::Mandatory
     }
 
+    /// Whether its values are parameters.
+    pub(super) fn is_param(&self) -> bool {
+        matches!(self.kind, KeyType::Param | KeyType::ParamId)
+    }
+
     /// Whether the rule takes this value, as given by a message or a caller.
     pub(super) fn admits_raw(&self, value: &str, clock: Clock) -> bool {
         let (values, is_negated) = match &self.allowed {

@@ -36,6 +36,9 @@ const LONG: usize = 4096;
 /// How many decoded entries of that length an open run caches.
 const LONG_MAX: usize = 2;
 
+/// The index has at least about this many bytes for a block: its place, and a path. Memory for blocks that there are not is not touched.
+const BLOCK_MIN: usize = 40;
+
 /// Where a block is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
@@ -393,7 +396,7 @@ pub(super) fn parse_index(index: &[u8]) -> Option<(Vec<Block>, (usize, usize))> 
     let last_length = reader.u32()? as usize;
     let last = (at(&reader), at(&reader) + last_length);
     reader.take(last_length)?;
-    let mut blocks = Vec::new();
+    let mut blocks = Vec::with_capacity(index.len() / BLOCK_MIN);
     while !reader.is_empty() {
         let (position, length, sum) = (reader.u64()?, reader.u32()?, reader.u32()?);
         let first_length = reader.u32()? as usize;
