@@ -125,8 +125,8 @@ test-nightly: ## Run what test runs, the random and the stress tests for long
 	@$(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory test-extras
 
-FUZZ_SECONDS ?= 60
-fuzz: ## Give each parser odd bytes for a minute
+FUZZ_SECONDS ?= 30
+fuzz: ## Give each parser odd bytes for half a minute
 	@scripts/setup fuzz
 	scripts/fuzz $(FUZZ_SECONDS) $(abspath $(TARGET))/fuzz
 

@@ -37,7 +37,19 @@ impl Scaling {
 impl Factors {
     #[inline]
     pub(super) fn value<T: Float>(self, packed: u32) -> T {
-        T::of((f64::from(packed) * self.binary + self.reference) * self.decimal)
+        self.scaled(f64::from(packed))
+    }
+
+    /// The value of an integer below 2^31. Processors have an instruction that converts several signed integers, and many have none for
+    /// unsigned ones.
+    #[inline]
+    pub(super) fn value_of_signed<T: Float>(self, packed: i32) -> T {
+        self.scaled(f64::from(packed))
+    }
+
+    #[inline]
+    fn scaled<T: Float>(self, packed: f64) -> T {
+        T::of((packed * self.binary + self.reference) * self.decimal)
     }
 }
 

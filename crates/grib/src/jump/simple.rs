@@ -33,7 +33,8 @@ pub(super) fn unpack<T: Float>(
 fn bytewise<const WIDTH: usize, T: Float>(bytes: &[u8], factors: Factors, values: &mut [T]) {
     let (packed, _) = bytes.as_chunks::<WIDTH>();
     for (value, packed) in values.iter_mut().zip(packed) {
-        *value = factors.value(packed.iter().fold(0, |number, byte| number << 8 | u32::from(*byte)));
+        let number = packed.iter().fold(0, |number, byte| number << 8 | u32::from(*byte));
+        *value = if WIDTH < 4 { factors.value_of_signed(number as i32) } else { factors.value(number) };
     }
 }
 
