@@ -4,6 +4,7 @@
 //! `docs/field-layout.md` specifies.
 
 pub(crate) mod axes;
+pub(crate) mod axes_reader;
 pub(crate) mod collocation;
 pub(crate) mod consistent_read;
 pub(crate) mod dataset;

@@ -6,10 +6,7 @@ use isotach_mars::{Key, LevelFilter, Wanted};
 
 use crate::{
     Result,
-    catalogue::{
-        axes::{Axes, FEW},
-        select::Target,
-    },
+    catalogue::{axes::Axes, axes_reader::FEW, select::Target},
     store::Inner,
 };
 
