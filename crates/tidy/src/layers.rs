@@ -16,7 +16,7 @@ const LAYERS: [&[&str]; 9] = [
     &["isotach-engine-posix", "isotach-engine-rados", "isotach-engine-daos"],
     &["isotach-fields", "isotach-tree"],
     &["isotach-bench", "isotach-open"],
-    &["isotach-capi-kit", "isotach-values"],
+    &["isotach-capi-kit", "isotach-hdf5", "isotach-values"],
     &["isotach-cli", "isotach-capi", "isotach-libfdb5", "isotach-python", "isotach-libdaos"],
 ];
 
