@@ -46,13 +46,20 @@ class Connector:
 
     environment: dict[str, str]
 
-    def run(self, command: list[str | Path], **environment: str) -> subprocess.CompletedProcess[str]:
-        """Runs a program to its end."""
+    def run(
+        self, command: list[str | Path], folder: Path | None = None, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a program to its end, in a folder."""
         clean = {
             name: value for name, value in os.environ.items() if not name.startswith(("HDF5_", "ISOTACH_H5"))
         }
         return subprocess.run(
-            command, env=clean | self.environment | environment, capture_output=True, text=True, check=False
+            command,
+            cwd=folder,
+            env=clean | self.environment | environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
 
 
