@@ -1,76 +1,21 @@
 //! [`File`]: an open file, shared by all its handles in the process.
 
-use std::sync::Arc;
-
-use crate::{Error, Header, Link, Object, Result};
-
-/// The name of a blob: a piece of variable-length data. All zeros are no blob.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct BlobId(pub [u8; 16]);
-
-impl BlobId {
-    /// The name of no blob.
-    pub const NULL: Self = Self([0; 16]);
-
-    /// Whether it names no blob.
-    pub fn is_null(&self) -> bool {
-        *self == Self::NULL
-    }
-}
-
-/// What is done with a link at the end of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Last {
-    /// It is followed.
-    Follow,
-    /// It is the result.
-    Keep,
-}
-
-/// What a path leads to.
-#[derive(Debug, Clone)]
-pub enum Resolved {
-    /// An object.
-    Object(Object),
-    /// A link: any with [`Last::Keep`], else a soft link to nothing.
-    Link {
-        /// The group that holds it.
-        parent: Object,
-        /// Its name.
-        name: String,
-        /// The link.
-        link: Link,
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    /// Nothing: the last name is not in its group.
-    Absent {
-        /// The group.
-        parent: Object,
-        /// The name.
-        name: String,
-    },
-    /// A path in another file. The caller opens it and goes on.
-    External {
-        /// The name of the file, as in the link.
-        file: String,
-        /// The path of the link, and what followed the link in the path.
-        path: String,
-        /// The group that holds the link.
-        link_parent: Object,
-    },
-    /// A link of a program's own class. The caller follows it and goes on.
-    UserDefined {
-        /// The number of the class.
-        class: u8,
-        /// The bytes of the link.
-        bytes: Vec<u8>,
-        /// The group that holds the link.
-        parent: Object,
-        /// The name of the link.
-        name: String,
-        /// What followed the link in the path.
-        rest: String,
-    },
-}
+};
+
+use isotach_object::Container;
+
+use crate::{
+    BlobId, Error, Header, Kind, Object, Result,
+    layout::{FILE, PROPERTIES_KEY, ROOT, new_file},
+    session::Session,
+    store::Store,
+};
 
 /// An open file: one per container and process, shared by all its handles. What is written is seen through every handle of the process
 /// at once and by others after [`File::commit`]. Dropping the last handle gives up what was not committed.
@@ -78,9 +23,57 @@ pub enum Resolved {
 pub struct File {
     name: String,
     number: u64,
+    root: u64,
+    pub(crate) store: Store,
+    is_writable: AtomicBool,
+    session: Mutex<Session>,
+    /// Held by commits alone, and shared by those that read and write data. Before `session`, if both are held.
+    gate: RwLock<()>,
+    /// How many handles each object has.
+    handles: Mutex<HashMap<u64, u64>>,
 }
 
 impl File {
+    /// The file in a container, which [`crate::layout::check`] has read the number of the root from.
+    pub(crate) fn new(name: &str, container: Arc<dyn Container>, root: u64, is_writable: bool) -> Result<Self> {
+        let session = Session::new(container.clone(), false)?;
+        Ok(Self::with_session(name, container, root, is_writable, session))
+    }
+
+    /// The file in a container whose content is not to count: it is replaced with the first commit.
+    pub(crate) fn truncated(
+        name: &str,
+        container: Arc<dyn Container>,
+        root: &Header,
+        properties: &[u8],
+    ) -> Result<Self> {
+        let mut session = Session::new(container.clone(), true)?;
+        for (object, key, value) in new_file(root, properties, seconds()) {
+            session.put(object, key, value);
+        }
+        Ok(Self::with_session(name, container, ROOT, true, session))
+    }
+
+    fn with_session(
+        name: &str,
+        container: Arc<dyn Container>,
+        root: u64,
+        is_writable: bool,
+        session: Session,
+    ) -> Self {
+        static NUMBERS: AtomicU64 = AtomicU64::new(1);
+        Self {
+            name: name.to_owned(),
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+            root,
+            store: Store::new(container),
+            is_writable: AtomicBool::new(is_writable),
+            session: Mutex::new(session),
+            gate: RwLock::new(()),
+            handles: Mutex::default(),
+        }
+    }
+
     /// The name it was first opened with.
     pub fn name(&self) -> &str {
         &self.name
@@ -93,7 +86,29 @@ impl File {
 
     /// Whether it may be written.
     pub fn is_writable(&self) -> bool {
-        false
+        self.is_writable.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn make_writable(&self) {
+        self.is_writable.store(true, Ordering::Release);
+    }
+
+    /// Refuses changes of a file that is open for reading.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        if self.is_writable() { Ok(()) } else { Err(Error::ReadOnly { what: self.name.clone() }) }
+    }
+
+    pub(crate) fn session(&self) -> MutexGuard<'_, Session> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Held while data is read or written, so that no commit destroys what is read.
+    pub(crate) fn shared(&self) -> RwLockReadGuard<'_, ()> {
+        self.gate.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn alone(&self) -> RwLockWriteGuard<'_, ()> {
+        self.gate.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The encoded creation property list of the file.
@@ -101,7 +116,7 @@ impl File {
     /// # Errors
     /// `Corrupt`, `Object`.
     pub fn properties(&self) -> Result<Vec<u8>> {
-        Err(Error::unsupported("properties of files"))
+        Ok(self.session().get(FILE, PROPERTIES_KEY)?.unwrap_or_default())
     }
 
     /// The root group.
@@ -109,7 +124,7 @@ impl File {
     /// # Errors
     /// `Corrupt`, `Object`.
     pub fn root(self: &Arc<Self>) -> Result<Object> {
-        Err(Error::unsupported("root groups"))
+        self.object(self.root)
     }
 
     /// The object with this number.
@@ -117,8 +132,9 @@ impl File {
     /// # Errors
     /// `NotFound`, `Corrupt`, `Object`.
     pub fn object(self: &Arc<Self>, number: u64) -> Result<Object> {
-        let _ = number;
-        Err(Error::unsupported("objects by number"))
+        let header = self.session().header(number)?;
+        let header = header.ok_or_else(|| Error::not_found(format!("object {number} of {}", self.name)))?;
+        Ok(Object::open(self.clone(), number, header.kind))
     }
 
     /// Creates an object without a link; [`Header::references`] counts as 0. It is removed when its last handle is dropped and no hard link
@@ -127,8 +143,15 @@ impl File {
     /// # Errors
     /// `ReadOnly`; `InvalidInput` for data that cannot be stored; `Unsupported` for a required filter that is not known; `Object`.
     pub fn create_object(self: &Arc<Self>, header: Header) -> Result<Object> {
-        let _ = header;
-        Err(Error::unsupported("creating objects"))
+        self.check_writable()?;
+        check_header(&header)?;
+        let (number, kind) = (self.store.number()?, header.kind);
+        {
+            let mut session = self.session();
+            session.new.insert(number);
+            session.put_header(number, Header { references: 0, ..header });
+        }
+        Ok(Object::open(self.clone(), number, kind))
     }
 
     /// Commits everything that was written through this process's handles, as one version, and makes it durable. Returns the new version.
@@ -137,7 +160,12 @@ impl File {
     /// # Errors
     /// `AlreadyExists` if another process has created one of the links; what was written stays uncommitted. `Object`.
     pub fn commit(&self) -> Result<u64> {
-        Err(Error::unsupported("commits"))
+        let _alone = self.alone();
+        let mut session = self.session();
+        if self.is_writable() {
+            session.commit(&self.store)?;
+        }
+        Ok(session.version.0)
     }
 
     /// Gives up what was not committed.
@@ -145,7 +173,9 @@ impl File {
     /// # Errors
     /// `Object`.
     pub fn discard(&self) -> Result<()> {
-        Err(Error::unsupported("giving up changes"))
+        let _alone = self.alone();
+        self.session().discard(&self.store);
+        Ok(())
     }
 
     /// Goes to the newest version. What was written and not committed stays.
@@ -153,28 +183,18 @@ impl File {
     /// # Errors
     /// `Object`.
     pub fn refresh(&self) -> Result<()> {
-        Err(Error::unsupported("refreshing files"))
+        let _alone = self.alone();
+        self.session().go_to_newest(&self.store)
     }
 
     /// Whether something was written and not committed.
     pub fn has_changes(&self) -> bool {
-        false
+        self.session().has_changes()
     }
 
     /// The number of the version that is read: greater is newer.
     pub fn version(&self) -> u64 {
-        0
-    }
-
-    /// What a path leads to, from a group or, with a slash in front, from the root. Empty names and `.` are skipped. Soft links are
-    /// followed from the group that holds them.
-    ///
-    /// # Errors
-    /// `NotFound` if a name before the last one leads nowhere; `InvalidInput` if one leads to no group, or for more than 16 links that
-    /// are followed; `Corrupt`, `Object`.
-    pub fn resolve(self: &Arc<Self>, from: &Object, path: &str, last: Last) -> Result<Resolved> {
-        let _ = (from, path, last);
-        Err(Error::unsupported("paths"))
+        self.session().version.0
     }
 
     /// Stores a piece of variable-length data. An empty one is [`BlobId::NULL`].
@@ -182,8 +202,8 @@ impl File {
     /// # Errors
     /// `ReadOnly`; `InvalidInput` for 4 GiB and more; `Object`.
     pub fn put_blob(&self, bytes: &[u8]) -> Result<BlobId> {
-        let _ = bytes;
-        Err(Error::unsupported("blobs"))
+        self.check_writable()?;
+        self.session().put_blob(&self.store, bytes)
     }
 
     /// The bytes of a blob.
@@ -191,8 +211,7 @@ impl File {
     /// # Errors
     /// `NotFound`, `Corrupt`, `Object`.
     pub fn blob(&self, id: &BlobId) -> Result<Vec<u8>> {
-        let _ = id;
-        Err(Error::unsupported("blobs"))
+        self.session().blob(&self.store, id)
     }
 
     /// Removes a blob; one that is not there is fine.
@@ -200,7 +219,92 @@ impl File {
     /// # Errors
     /// `ReadOnly`, `Corrupt`, `Object`.
     pub fn remove_blob(&self, id: &BlobId) -> Result<()> {
-        let _ = id;
-        Err(Error::unsupported("blobs"))
+        self.check_writable()?;
+        self.session().remove_blob(id)
     }
+
+    fn handles(&self) -> MutexGuard<'_, HashMap<u64, u64>> {
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn add_handle(&self, number: u64) {
+        *self.handles().entry(number).or_default() += 1;
+    }
+
+    /// A handle was dropped. An object without links goes with its last one.
+    pub(crate) fn remove_handle(&self, number: u64) {
+        {
+            let mut handles = self.handles();
+            let left = handles.get(&number).map_or(0, |count| count.saturating_sub(1));
+            if left > 0 {
+                handles.insert(number, left);
+                return;
+            }
+            handles.remove(&number);
+        }
+        if self.is_writable() {
+            // What cannot be removed loses only space.
+            let _ = self.remove_unlinked(&mut self.session(), number);
+        }
+    }
+
+    fn remove_unlinked(&self, session: &mut Session, number: u64) -> Result<()> {
+        match session.header(number)? {
+            Some(header) if header.references == 0 && !self.handles().contains_key(&number) => {
+                let targets = delete(session, number, &header)?;
+                self.unlink(session, targets)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes a reference from each object, and removes those without any that are not open.
+    pub(crate) fn unlink(&self, session: &mut Session, mut targets: Vec<u64>) -> Result<()> {
+        while let Some(number) = targets.pop() {
+            let Some(header) = session.header(number)? else { continue };
+            let references = header.references.saturating_sub(1);
+            session.put_header(number, Header { references, ..(*header).clone() });
+            if references == 0 && !self.handles().contains_key(&number) {
+                targets.extend(delete(session, number, &header)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        if self.is_writable() {
+            self.session().discard(&self.store);
+        }
+    }
+}
+
+/// Removes an object. Returns what its hard links led to.
+fn delete(session: &mut Session, number: u64, header: &Header) -> Result<Vec<u64>> {
+    let targets = match header.kind {
+        Kind::Group => crate::links::hard_targets(session, number)?,
+        _ => Vec::new(),
+    };
+    session.remove_object(number)?;
+    Ok(targets)
+}
+
+/// Refuses a header whose data cannot be stored.
+pub(crate) fn check_header(header: &Header) -> Result<()> {
+    match (&header.data, header.kind) {
+        (Some(data), Kind::Dataset) => {
+            data.check()?;
+            crate::grid::Grid::of(data)?;
+            crate::filters::check(&data.filters)
+        }
+        (None, Kind::Dataset) => Err(Error::invalid("a dataset without data", "its element and extent")),
+        (Some(_), _) => Err(Error::invalid(format!("data of a {:?}", header.kind), "a dataset")),
+        (None, _) => Ok(()),
+    }
+}
+
+pub(crate) fn seconds() -> i64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(0, |now| now.as_secs().cast_signed())
 }

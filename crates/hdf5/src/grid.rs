@@ -59,7 +59,7 @@ impl Grid {
     }
 
     /// How many chunks there are along each dimension.
-    fn counts(&self) -> impl DoubleEndedIterator<Item = u64> {
+    fn counts(&self) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator {
         self.dims.iter().zip(&self.chunk).map(|(length, chunk)| length.div_ceil(*chunk))
     }
 

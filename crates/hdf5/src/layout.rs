@@ -35,6 +35,11 @@ pub(crate) const fn metadata(number: u64) -> ObjectId {
     ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 2, number)
 }
 
+/// Whether it is [`metadata`].
+pub(crate) fn is_metadata(object: ObjectId) -> bool {
+    object == metadata(object.lo())
+}
+
 /// The index of the chunks of a dataset.
 pub(crate) const fn index(number: u64) -> ObjectId {
     ObjectId::new(ObjectType::KeyValue, ObjectClass::SX, 3, number)

@@ -7,17 +7,49 @@
 //! once a committed entry names it.
 
 mod attribute;
+mod attributes;
+mod blobs;
+mod chunk;
+mod chunks;
+mod commit;
+mod copy;
 mod error;
+mod extent;
 mod file;
+mod filters;
+mod grid;
 mod header;
+mod layout;
 mod link;
+mod links;
 mod object;
+mod ranges;
+mod read;
+mod records;
+mod resolve;
+mod session;
 mod site;
+mod store;
+mod stub;
+mod write;
 
 pub use attribute::Attribute;
+pub use blobs::BlobId;
+pub use chunks::{ChunkAt, ChunkInfo};
+pub use copy::{Convert, CopyOptions};
 pub use error::{Error, Result};
-pub use file::{BlobId, File, Last, Resolved};
+pub use file::File;
 pub use header::{Data, Filter, Header, Kind, Space};
 pub use link::{By, Charset, Link, Order, Target};
-pub use object::{ChunkAt, ChunkInfo, Convert, CopyOptions, Object, Run};
+pub use object::Object;
+pub use resolve::{Last, Resolved};
 pub use site::{Access, Creation, Site};
+
+/// Elements that follow each other, counted in row-major order of the extent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// The first.
+    pub first: u64,
+    /// How many.
+    pub count: u64,
+}

@@ -7,10 +7,6 @@ use std::{collections::BTreeMap, ops::Range};
 pub(crate) struct Ranges(Vec<Range<u64>>);
 
 impl Ranges {
-    pub(crate) fn whole(length: u64) -> Self {
-        Self(vec![0..length])
-    }
-
     pub(crate) fn add(&mut self, range: Range<u64>) {
         if range.is_empty() {
             return;

@@ -137,7 +137,7 @@ fn put_lengths(record: &mut Vec<u8>, lengths: &[u64]) {
 
 fn lengths(reader: &mut Reader<'_>) -> Option<Vec<u64>> {
     let count = reader.u8()?;
-    many(count.into(), reader, Reader::u64)
+    many(count.into(), reader, |reader| reader.u64())
 }
 
 /// The bits of a header's flags.
@@ -240,7 +240,7 @@ impl Data {
 fn filter(reader: &mut Reader<'_>) -> Option<Filter> {
     let (id, flags, name) = (reader.u16()?, reader.u16()?, text(reader)?);
     let count = usize::try_from(reader.u32()?).ok()?;
-    Some(Filter { id, flags, name, values: many(count, reader, Reader::u32)? })
+    Some(Filter { id, flags, name, values: many(count, reader, |reader| reader.u32())? })
 }
 
 impl Link {

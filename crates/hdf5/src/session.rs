@@ -14,7 +14,7 @@ use crate::{
     Header, Result,
     blobs::Blobs,
     chunk::{Dirty, Key},
-    layout::{HEADER, metadata},
+    layout::{HEADER, is_metadata, metadata},
     records::Chunk,
 };
 
@@ -47,12 +47,16 @@ pub(crate) struct Session {
     pub(crate) chunks: BTreeMap<(u64, Key), Dirty>,
     /// Objects that no commit has named.
     pub(crate) new: HashSet<u64>,
+    /// Committed objects that were removed.
+    pub(crate) removed: HashSet<u64>,
     /// Arrays that were written and that nothing names any more, and no commit ever did.
     pub(crate) unused: Vec<ObjectId>,
     /// What the commit destroys.
     pub(crate) destroyed: Vec<ObjectId>,
-    /// Whether arrays were written since the last flush.
-    pub(crate) has_written: bool,
+    /// Bytes of changed chunks in memory.
+    pub(crate) memory: usize,
+    /// A commit failed and may count.
+    pub(crate) is_uncertain: bool,
     pub(crate) blobs: Blobs,
     /// The next number in the order of creation of links (`l`) and attributes (`a`).
     orders: HashMap<(u64, u8), u64>,
@@ -73,9 +77,11 @@ impl Session {
             changes: BTreeMap::new(),
             chunks: BTreeMap::new(),
             new: HashSet::new(),
+            removed: HashSet::new(),
             unused: Vec::new(),
             destroyed: Vec::new(),
-            has_written: false,
+            memory: 0,
+            is_uncertain: false,
             blobs: Blobs::default(),
             orders: HashMap::new(),
             headers: HashMap::new(),
@@ -127,6 +133,7 @@ impl Session {
             || !self.changes.is_empty()
             || !self.chunks.is_empty()
             || !self.destroyed.is_empty()
+            || !self.removed.is_empty()
             || self.blobs.has_changes()
     }
 
@@ -140,7 +147,7 @@ impl Session {
 
     /// The value of an entry of the base.
     pub(crate) fn base_entry(&mut self, object: ObjectId, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        if self.is_reset || self.is_new(object) {
+        if self.is_not_in_base(object) {
             return Ok(None);
         }
         if let Some(listing) = self.listed.get(&object) {
@@ -152,12 +159,17 @@ impl Session {
 
     /// Whether an object belongs to an HDF5 object that no commit has named.
     fn is_new(&self, object: ObjectId) -> bool {
-        object == metadata(object.lo()) && self.new.contains(&object.lo())
+        is_metadata(object) && self.new.contains(&object.lo())
+    }
+
+    fn is_not_in_base(&self, object: ObjectId) -> bool {
+        let is_removed = || is_metadata(object) && self.removed.contains(&object.lo());
+        self.is_reset || self.is_new(object) || is_removed()
     }
 
     pub(crate) fn put(&mut self, object: ObjectId, key: Vec<u8>, value: Vec<u8>) {
         let at = (object, key);
-        if object == metadata(object.lo()) && at.1 == HEADER {
+        if is_metadata(object) && at.1 == HEADER {
             self.headers.remove(&object.lo());
         }
         match self.changes.get_mut(&at) {
@@ -195,7 +207,7 @@ impl Session {
         self.orders.retain(|(number, _), _| *number != object.lo());
     }
 
-    fn changed(&self, object: ObjectId) -> impl Iterator<Item = (&Vec<u8>, &Change)> {
+    pub(crate) fn changed(&self, object: ObjectId) -> impl Iterator<Item = (&Vec<u8>, &Change)> {
         let from = (object, Vec::new());
         self.changes
             .range(from..)
@@ -226,7 +238,7 @@ impl Session {
 
     /// All entries of an object of the base, sorted by key.
     pub(crate) fn base_listing(&mut self, object: ObjectId) -> Result<Arc<Listing>> {
-        if self.is_reset || self.is_new(object) {
+        if self.is_not_in_base(object) {
             return Ok(Arc::default());
         }
         if let Some(listing) = self.listed.get(&object) {
@@ -275,7 +287,7 @@ impl Session {
 
     /// The entries of chunks in the base.
     pub(crate) fn base_chunks(&mut self, number: u64, keys: &[&Key]) -> Result<Vec<Option<Arc<Chunk>>>> {
-        if self.is_reset || self.new.contains(&number) {
+        if self.is_reset || self.new.contains(&number) || self.removed.contains(&number) {
             return Ok(vec![None; keys.len()]);
         }
         let index = crate::layout::index(number);
