@@ -1,0 +1,1 @@
+//! Compares the layout of this module's structs with HDF5's headers.
