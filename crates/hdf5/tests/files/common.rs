@@ -1,7 +1,5 @@
 //! Sites for tests, and short ways to make files and datasets.
 
-#![expect(dead_code, reason = "each test uses a part")]
-
 use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
 
 use isotach_engine_posix::Posix;
@@ -11,14 +9,14 @@ use isotach_hdf5::{
 use isotach_object::{Registry, memory::Memory};
 
 /// A place for files of one test.
-pub struct Place {
-    pub site: Site,
-    pub name: String,
+pub(crate) struct Place {
+    pub(crate) site: Site,
+    pub(crate) name: String,
     _folder: Option<tempfile::TempDir>,
 }
 
 /// A file in memory, one in a posix pool and one beside its path.
-pub fn places() -> Vec<Place> {
+pub(crate) fn places() -> Vec<Place> {
     vec![memory(), pool(), beside()]
 }
 
@@ -28,14 +26,14 @@ fn number() -> u64 {
 }
 
 /// A file in memory.
-pub fn memory() -> Place {
+pub(crate) fn memory() -> Place {
     let registry = Registry::new().with(Arc::new(Memory::new()));
     let pool = format!("memory:h5-{}", number()).parse().unwrap();
     Place { site: Site::new(Some(pool), registry), name: "/no/such/folder/a.h5".to_owned(), _folder: None }
 }
 
 /// A file in a posix pool.
-pub fn pool() -> Place {
+pub(crate) fn pool() -> Place {
     let folder = tempfile::tempdir().unwrap();
     let pool = format!("posix:{}/pool?sync=no", folder.path().display()).parse().unwrap();
     let name = folder.path().join("a.h5").display().to_string();
@@ -44,7 +42,7 @@ pub fn pool() -> Place {
 }
 
 /// A file beside its path.
-pub fn beside() -> Place {
+pub(crate) fn beside() -> Place {
     let folder = tempfile::tempdir().unwrap();
     let name = folder.path().join("a.h5").display().to_string();
     let site = Site::new(None, Registry::new().with(Arc::new(Posix))).with_options("sync=no");
@@ -52,16 +50,16 @@ pub fn beside() -> Place {
 }
 
 impl Place {
-    pub fn create(&self) -> Arc<File> {
+    pub(crate) fn create(&self) -> Arc<File> {
         self.site.create(&self.name, Creation::Truncate, &group(), b"properties").unwrap()
     }
 
-    pub fn open(&self) -> Arc<File> {
+    pub(crate) fn open(&self) -> Arc<File> {
         self.site.open(&self.name, Access::ReadWrite).unwrap()
     }
 
     /// Commits, closes and opens again.
-    pub fn reopened(&self, file: Arc<File>) -> Arc<File> {
+    pub(crate) fn reopened(&self, file: Arc<File>) -> Arc<File> {
         file.commit().unwrap();
         assert_eq!(Arc::strong_count(&file), 1, "all handles are closed");
         drop(file);
@@ -69,11 +67,11 @@ impl Place {
     }
 }
 
-pub fn group() -> Header {
+pub(crate) fn group() -> Header {
     Header { tracks_link_order: true, ..Header::new(Kind::Group) }
 }
 
-pub fn data(dims: &[u64], chunk: &[u64], element: u32) -> Data {
+pub(crate) fn data(dims: &[u64], chunk: &[u64], element: u32) -> Data {
     Data {
         element,
         space: Space::Simple { dims: dims.to_vec(), max: vec![u64::MAX; dims.len()] },
@@ -84,31 +82,31 @@ pub fn data(dims: &[u64], chunk: &[u64], element: u32) -> Data {
     }
 }
 
-pub fn filter(id: u16, values: &[u32]) -> Filter {
+pub(crate) fn filter(id: u16, values: &[u32]) -> Filter {
     Filter { id, flags: 0, values: values.to_vec(), name: format!("filter {id}") }
 }
 
 /// Creates an object under a link of the root.
-pub fn linked(file: &Arc<File>, name: &str, header: Header) -> Object {
+pub(crate) fn linked(file: &Arc<File>, name: &str, header: Header) -> Object {
     linked_in(&file.root().unwrap(), name, header)
 }
 
-pub fn linked_in(parent: &Object, name: &str, header: Header) -> Object {
+pub(crate) fn linked_in(parent: &Object, name: &str, header: Header) -> Object {
     let object = parent.file().create_object(header).unwrap();
     parent.insert_link(name, hard(&object), Charset::Ascii).unwrap();
     object
 }
 
-pub fn hard(object: &Object) -> Target {
+pub(crate) fn hard(object: &Object) -> Target {
     Target::Hard { number: object.number(), kind: object.kind() }
 }
 
-pub fn dataset(file: &Arc<File>, name: &str, data: Data) -> Object {
+pub(crate) fn dataset(file: &Arc<File>, name: &str, data: Data) -> Object {
     linked(file, name, Header::dataset(b"type".to_vec(), data))
 }
 
 /// The object at a path from the root.
-pub fn at(file: &Arc<File>, path: &str) -> Object {
+pub(crate) fn at(file: &Arc<File>, path: &str) -> Object {
     let root = file.root().unwrap();
     match file.resolve(&root, path, isotach_hdf5::Last::Follow).unwrap() {
         isotach_hdf5::Resolved::Object(object) => object,
@@ -116,12 +114,12 @@ pub fn at(file: &Arc<File>, path: &str) -> Object {
     }
 }
 
-pub fn whole(object: &Object) -> Vec<Run> {
+pub(crate) fn whole(object: &Object) -> Vec<Run> {
     let header = object.header().unwrap();
     vec![Run { first: 0, count: header.data.as_ref().unwrap().space.count().unwrap() }]
 }
 
-pub fn read_all(object: &Object) -> Vec<u8> {
+pub(crate) fn read_all(object: &Object) -> Vec<u8> {
     let header = object.header().unwrap();
     let data = header.data.as_ref().unwrap();
     let mut bytes = vec![0x55; (data.space.count().unwrap() * u64::from(data.element)) as usize];

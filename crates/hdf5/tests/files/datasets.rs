@@ -1,10 +1,8 @@
 //! Elements of datasets against a plain array.
 
-mod common;
-
 use std::ops::ControlFlow;
 
-use common::{Place, at, data, dataset, filter, memory, places, pool, read_all, whole};
+use crate::common::{Place, at, data, dataset, filter, memory, places, pool, read_all, whole};
 use isotach_hdf5::{ChunkAt, Data, Error, File, Filter, Header, Object, Run, Space};
 use proptest::prelude::*;
 
@@ -201,7 +199,7 @@ impl Model {
 
 fn compare(place: &Place, shape: ([u64; 2], u32, bool), filters: Vec<Filter>, steps: Vec<Step>) {
     let (chunk, element, has_fill) = shape;
-    let fill: Vec<u8> = if has_fill { (1..=element as u8).collect() } else { vec![0; element as usize] };
+    let fill: Vec<u8> = if has_fill { (0..element).map(|at| at as u8 | 1).collect() } else { vec![0; element as usize] };
     let mut model = Model { rows: 0, columns: 0, elements: Vec::new(), fill: fill.clone() };
     model.resize(30, 40);
     let mut file = place.create();

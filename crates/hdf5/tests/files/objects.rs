@@ -1,8 +1,6 @@
 //! Groups, links, attributes, blobs, reference counts, paths.
 
-mod common;
-
-use common::{at, data, dataset, group, hard, linked, linked_in, places, read_all, whole};
+use crate::common::{at, data, dataset, group, hard, linked, linked_in, places, read_all, whole};
 use isotach_hdf5::{
     Attribute, BlobId, By, Charset, CopyOptions, Error, Header, Kind, Last, Link, Order, Resolved, Space, Target,
 };
@@ -186,7 +184,7 @@ fn paths_follow_soft_links_from_the_group_that_holds_them() {
 
 #[test]
 fn sixteen_soft_links_are_followed_and_not_one_more() {
-    let place = common::memory();
+    let place = crate::common::memory();
     let file = place.create();
     let root = file.root().unwrap();
     linked(&file, "0", group());

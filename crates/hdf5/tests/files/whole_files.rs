@@ -1,10 +1,8 @@
 //! Files: created, opened, shared, truncated, deleted.
 
-mod common;
-
 use std::{fs, sync::Arc, thread};
 
-use common::{at, beside, data, dataset, group, linked, memory, places, pool, read_all, whole};
+use crate::common::{at, beside, data, dataset, group, linked, memory, places, pool, read_all, whole};
 use isotach_hdf5::{Access, Creation, Error, Header, Kind};
 
 #[test]

@@ -1,0 +1,7 @@
+//! HDF5's model on the memory engine and on posix.
+
+mod common;
+mod datasets;
+mod isolation;
+mod objects;
+mod whole_files;
