@@ -456,3 +456,6 @@ impl BlobPage {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

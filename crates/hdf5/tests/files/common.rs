@@ -6,12 +6,14 @@ use isotach_engine_posix::Posix;
 use isotach_hdf5::{
     Access, Charset, Creation, Data, File, Filter, Header, Kind, Object, Run, Site, Space, Target,
 };
-use isotach_object::{Registry, memory::Memory};
+use isotach_object::{Anchor, Container, ObjectId, PoolUri, Registry, memory::Memory};
 
 /// A place for files of one test.
 pub(crate) struct Place {
     pub(crate) site: Site,
     pub(crate) name: String,
+    registry: Registry,
+    pool: PoolUri,
     _folder: Option<tempfile::TempDir>,
 }
 
@@ -28,25 +30,29 @@ fn number() -> u64 {
 /// A file in memory.
 pub(crate) fn memory() -> Place {
     let registry = Registry::new().with(Arc::new(Memory::new()));
-    let pool = format!("memory:h5-{}", number()).parse().unwrap();
-    Place { site: Site::new(Some(pool), registry), name: "/no/such/folder/a.h5".to_owned(), _folder: None }
+    let pool: PoolUri = format!("memory:h5-{}", number()).parse().unwrap();
+    let site = Site::new(Some(pool.clone()), registry.clone());
+    Place { site, name: "/no/such/folder/a.h5".to_owned(), registry, pool, _folder: None }
 }
 
 /// A file in a posix pool.
 pub(crate) fn pool() -> Place {
     let folder = tempfile::tempdir().unwrap();
-    let pool = format!("posix:{}/pool?sync=no", folder.path().display()).parse().unwrap();
+    let pool: PoolUri = format!("posix:{}/pool?sync=no", folder.path().display()).parse().unwrap();
     let name = folder.path().join("a.h5").display().to_string();
     let registry = Registry::new().with(Arc::new(Posix));
-    Place { site: Site::new(Some(pool), registry), name, _folder: Some(folder) }
+    let site = Site::new(Some(pool.clone()), registry.clone());
+    Place { site, name, registry, pool, _folder: Some(folder) }
 }
 
 /// A file beside its path.
 pub(crate) fn beside() -> Place {
     let folder = tempfile::tempdir().unwrap();
     let name = folder.path().join("a.h5").display().to_string();
-    let site = Site::new(None, Registry::new().with(Arc::new(Posix))).with_options("sync=no");
-    Place { site, name, _folder: Some(folder) }
+    let registry = Registry::new().with(Arc::new(Posix));
+    let site = Site::new(None, registry.clone()).with_options("sync=no");
+    let pool = format!("posix:{}/.isotach-h5?sync=no", folder.path().display()).parse().unwrap();
+    Place { site, name, registry, pool, _folder: Some(folder) }
 }
 
 impl Place {
@@ -56,6 +62,22 @@ impl Place {
 
     pub(crate) fn open(&self) -> Arc<File> {
         self.site.open(&self.name, Access::ReadWrite).unwrap()
+    }
+
+    /// The container of the file.
+    pub(crate) fn container(&self) -> Arc<dyn Container> {
+        let pool = self.registry.open_pool(&self.pool).unwrap();
+        let labels = pool.list_containers().unwrap();
+        assert_eq!(labels.len(), 1);
+        pool.open_container(&labels[0]).unwrap()
+    }
+
+    /// The objects of the container, sorted.
+    pub(crate) fn objects(&self) -> Vec<ObjectId> {
+        let (mut objects, next) = self.container().list_objects(&Anchor::start(), 1 << 20).unwrap();
+        assert!(next.is_none());
+        objects.sort();
+        objects
     }
 
     /// Commits, closes and opens again.

@@ -120,21 +120,21 @@ fn data_larger_than_the_memory_for_changed_chunks_is_read_back() {
     let place = pool();
     let file = place.create();
     // Columns touch every chunk and complete none until the last.
-    let set = dataset(&file, "set", data(&[1000, 96], &[10, 96], 1000));
-    let column = |at: u64| -> Vec<Run> { (0..1000).map(|row| Run { first: row * 96 + at, count: 1 }).collect() };
-    for at in 0..96 {
-        set.write(&column(at), &vec![at as u8; 1_000_000]).unwrap();
+    let set = dataset(&file, "set", data(&[1000, 24], &[10, 24], 4000));
+    let column = |at: u64| -> Vec<Run> { (0..1000).map(|row| Run { first: row * 24 + at, count: 1 }).collect() };
+    for at in 0..24 {
+        set.write(&column(at), &vec![at as u8; 4_000_000]).unwrap();
     }
-    for at in [0, 50, 95] {
-        let mut bytes = vec![0; 1_000_000];
+    for at in [0, 5, 23] {
+        let mut bytes = vec![0; 4_000_000];
         set.read(&column(at), &mut bytes).unwrap();
         assert!(bytes.iter().all(|byte| *byte == at as u8));
     }
     file.commit().unwrap();
-    set.write(&column(7), &vec![200; 1_000_000]).unwrap();
+    set.write(&column(7), &vec![200; 4_000_000]).unwrap();
     drop(set);
     let file = place.reopened(file);
-    let mut bytes = vec![0; 1_000_000];
+    let mut bytes = vec![0; 4_000_000];
     at(&file, "set").read(&column(7), &mut bytes).unwrap();
     assert!(bytes.iter().all(|byte| *byte == 200));
 }
@@ -193,7 +193,7 @@ impl Model {
     }
 
     fn packed(&self, runs: &[Run]) -> Vec<u8> {
-        runs.iter().flat_map(|run| (run.first..run.first + run.count)).flat_map(|at| self.elements[at as usize].clone()).collect()
+        runs.iter().flat_map(|run| run.first..run.first + run.count).flat_map(|at| self.elements[at as usize].clone()).collect()
     }
 }
 

@@ -207,3 +207,21 @@ fn many_changes_are_one_version_too() {
     assert_eq!(reader.root().unwrap().link_count().unwrap(), 5002);
     assert_eq!(read_all(&at(&reader, "again")), [3; 20_000]);
 }
+
+#[test]
+fn a_process_that_dies_leaves_the_last_commit() {
+    let shared = Shared::new();
+    let file = shared.create();
+    let set = dataset(&file, "set", data(&[4000], &[1000], 8));
+    set.write(&whole(&set), &[1; 32_000]).unwrap();
+    file.commit().unwrap();
+    set.write(&[Run { first: 0, count: 2500 }], &[2; 20_000]).unwrap();
+    file.put_blob(&[3; 1 << 20]).unwrap();
+    // It never runs to its end, so nothing is given up.
+    std::mem::forget((set, file));
+    let file = shared.open(1);
+    assert_eq!(read_all(&at(&file, "set")), [1; 32_000]);
+    at(&file, "set").write(&[Run { first: 0, count: 2500 }], &[4; 20_000]).unwrap();
+    file.commit().unwrap();
+    assert_eq!(read_all(&at(&file, "set"))[..20_000], [4; 20_000]);
+}

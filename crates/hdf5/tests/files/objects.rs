@@ -112,16 +112,24 @@ fn an_object_goes_with_its_last_link_and_its_last_handle() {
 fn a_removed_dataset_leaves_no_chunks_and_an_anonymous_one_neither() {
     for place in places() {
         let file = place.create();
+        file.commit().unwrap();
+        let empty = place.objects();
         let set = dataset(&file, "set", data(&[4000], &[1000], 8));
         set.write(&whole(&set), &[1; 32_000]).unwrap();
         set.put_attribute(attribute("large", &[3; 100_000])).unwrap();
         drop(set);
-        drop(file.create_object(Header::dataset(Vec::new(), data(&[4000], &[1000], 8))).unwrap());
+        let anonymous = file.create_object(Header::dataset(Vec::new(), data(&[4000], &[1000], 8))).unwrap();
+        anonymous.write(&whole(&anonymous), &[1; 32_000]).unwrap();
+        drop(anonymous);
         let file = place.reopened(file);
-        let before = file.version();
+        at(&file, "set").write(&[isotach_hdf5::Run { first: 1, count: 1 }], &[2; 8]).unwrap();
+        at(&file, "set").put_attribute(attribute("large", &[4; 100_000])).unwrap();
+        let before = file.commit().unwrap();
+        // Header, index, three arrays, a chunk in place, an attribute.
+        assert_eq!(place.objects().len(), empty.len() + 7);
         file.root().unwrap().remove_link("set").unwrap();
         assert!(file.commit().unwrap() > before);
-        assert_eq!(file.root().unwrap().link_count().unwrap(), 0);
+        assert_eq!((file.root().unwrap().link_count().unwrap(), place.objects()), (0, empty));
     }
 }
 
