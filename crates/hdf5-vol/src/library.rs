@@ -5,7 +5,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-use crate::abi::{ConnectorClass, Herr, Hid, Hsize, Htri, IdCallback, LocParams};
+use crate::abi::{ConnectorClass, FileSpecificArgs, Herr, Hid, Hsize, Htri, IdCallback, LocParams};
 
 /// Declares [`Library`]: `ids` are functions that take and give only numbers, `pointers` those that dereference what they are given.
 macro_rules! library {
@@ -126,7 +126,8 @@ library! {
         H5VLget_connector_id_by_name(name: *const c_char) -> Hid;
         H5VLget_file_type(file: *mut c_void, connector: Hid, kind: Hid) -> Hid;
         H5VLwrap_register(object: *mut c_void, kind: c_int) -> Hid;
-        H5VLfile_create(name: *const c_char, flags: c_uint, fcpl: Hid, fapl: Hid, dxpl: Hid, request: *mut *mut c_void) -> *mut c_void;
+        H5Fcreate(name: *const c_char, flags: c_uint, fcpl: Hid, fapl: Hid) -> Hid;
+        H5VLfile_specific(file: *mut c_void, connector: Hid, arguments: *mut FileSpecificArgs, dxpl: Hid, request: *mut *mut c_void) -> Herr;
         H5VLfile_close(file: *mut c_void, connector: Hid, dxpl: Hid, request: *mut *mut c_void) -> Herr;
         H5VLgroup_open(object: *mut c_void, loc: *const LocParams, connector: Hid, name: *const c_char, gapl: Hid, dxpl: Hid, request: *mut *mut c_void) -> *mut c_void;
         H5VLgroup_close(object: *mut c_void, connector: Hid, dxpl: Hid, request: *mut *mut c_void) -> Herr;

@@ -15,7 +15,7 @@ use std::{
 };
 
 use crate::{
-    abi::{ConnectorClass, Hid, LocByName, LocData, LocParams, SPACE_SCALAR, access, by, id_type},
+    abi::{ConnectorClass, FileSpecific, FileSpecificArgs, Hid, LocByName, LocData, LocParams, SPACE_SCALAR, access, by, file_specific, id_type},
     error::{Error, Result},
     id::{Id, check},
     library::Library,
@@ -223,18 +223,24 @@ fn create_file(library: &'static Library, native: &Id) -> Result<*mut c_void> {
     check(library.H5Pset_fapl_core(fapl.raw(), INCREMENT, false), "H5Pset_fapl_core")?;
     // SAFETY: the native connector takes no info.
     check(unsafe { library.H5Pset_vol(fapl.raw(), native.raw(), ptr::null()) }, "H5Pset_vol")?;
+    // `H5VLfile_create` would take the connector from the call that is under way; this sets it from the list.
     // SAFETY: the name ends with a zero, the lists are of their classes.
-    let file = unsafe {
-        library.H5VLfile_create(
-            name.as_ptr(),
-            access::TRUNCATE | access::READ_WRITE | access::CREATE,
-            library.H5P_LST_FILE_CREATE_ID_g(),
-            fapl.raw(),
-            library.H5P_LST_DATASET_XFER_ID_g(),
-            ptr::null_mut(),
-        )
+    let id = unsafe { library.H5Fcreate(name.as_ptr(), access::TRUNCATE, library.H5P_LST_FILE_CREATE_ID_g(), fapl.raw()) };
+    let id = Id::new(library, id, "H5Fcreate")?;
+    reopen(library, native, library.H5VLobject(id.raw()))
+}
+
+/// The file once more, without an id. Once the first id is closed, programs that count open files do not see it.
+fn reopen(library: &Library, native: &Id, file: *mut c_void) -> Result<*mut c_void> {
+    let mut again = ptr::null_mut();
+    let mut arguments = FileSpecificArgs { op: file_specific::REOPEN, args: FileSpecific { reopen: &raw mut again } };
+    let transfer = library.H5P_LST_DATASET_XFER_ID_g();
+    // SAFETY: the file is a native object, and the library sets the pointer in the arguments.
+    let status = unsafe {
+        library.H5VLfile_specific(present(file, "H5VLobject")?, native.raw(), &raw mut arguments, transfer, ptr::null_mut())
     };
-    present(file, "H5VLfile_create")
+    check(status, "H5VLfile_specific")?;
+    present(again, "H5VLfile_specific")
 }
 
 /// The location of an object itself.
