@@ -35,10 +35,10 @@ static void filters(void)
             check(H5Dread(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, in) >= 0 && memcmp(in, out, sizeof in) == 0, "read through %s", SETS[i].name);
             there = H5Dget_create_plist(dataset);
             show("filters", H5Pget_nfilters(there));
-            for (unsigned n = 0; n < (unsigned)H5Pget_nfilters(there); n++) {
+            for (int n = 0; n < H5Pget_nfilters(there); n++) {
                 unsigned flags, values[8];
                 size_t count = 8;
-                show("filter", H5Pget_filter2(there, n, &flags, &count, values, 0, NULL, NULL));
+                show("filter", H5Pget_filter2(there, (unsigned)n, &flags, &count, values, 0, NULL, NULL));
             }
             H5Pclose(there);
             H5Dclose(dataset);
