@@ -247,7 +247,7 @@ pub(crate) unsafe fn get(library: &'static Library, object: *mut c_void, argumen
 unsafe fn named(object: *const c_void, loc: &LocParams, name: *const c_char) -> Result<(Place, String)> {
     // SAFETY: the caller's promise.
     let handle = unsafe { handle(object) }?;
-    if let (by::SELF, Body::Attribute(attribute)) = (loc.by, &handle.body) {
+    if let (by::SELF, Body::Attribute(attribute)) = (loc.by, &*handle.body) {
         return Ok((Place::of(handle)?, attribute.name()));
     }
     // SAFETY: the caller's promise.

@@ -11,7 +11,7 @@ use crate::{
         InfoClass, IntrospectClass, LinkClass, ObjectClass, RequestClass, TokenClass, WrapClass,
     },
     callbacks as call,
-    handle::handle,
+    handle::shadow_of,
     library::Library,
     site,
     tables::{self, SLOTS},
@@ -51,8 +51,8 @@ pub(crate) fn class_of(library: &'static Library) -> Option<*const ConnectorClas
 
 /// The native object behind one of ours (see `shadow.rs`).
 unsafe extern "C" fn get_object(object: *const c_void) -> *mut c_void {
-    // SAFETY: HDF5 passes an object of this connector.
-    unsafe { handle(object) }.map_or(ptr::null_mut(), |handle| handle.shadow())
+    // SAFETY: HDF5 passes an object of this connector, which it may be closing.
+    unsafe { shadow_of(object) }
 }
 
 const fn class_of_slot<const K: usize>() -> ConnectorClass {

@@ -8,7 +8,7 @@ use crate::{
     abi::{Herr, Hid, LocParams},
     error::{Error, Result},
     file::{now, settle},
-    handle::{Handle, Node, text},
+    handle::{Closing, Node, text},
     place::{self, Entry, Found, Place},
     plist,
 };
@@ -126,12 +126,13 @@ pub(crate) unsafe fn existing(object: *const c_void, loc: *const LocParams, name
 }
 
 /// Closes an object or an attribute. What was written through it after its file was closed is committed with the last handle.
-#[expect(clippy::needless_pass_by_value, reason = "closing ends the handle")]
-pub(crate) fn close(handle: Box<Handle>) -> Result<Herr> {
-    let view = handle.view()?;
-    drop(handle);
-    if std::sync::Arc::strong_count(&view) == 1 {
+pub(crate) fn close(closing: Closing) -> Result<Herr> {
+    let view = closing.view()?;
+    if !view.has_file_handles() {
         settle(&view)?;
     }
+    // The view before the handle, so that the shadow is closed while the handle is still there.
+    drop(view);
+    drop(closing);
     Ok(0)
 }

@@ -54,14 +54,14 @@ pub(crate) unsafe fn open(library: &'static Library, name: *const c_char, flags:
 /// Closes a handle on a file. With the last one of its opening everything written is committed.
 pub(crate) unsafe fn close(_: &'static Library, file: *mut c_void) -> Result<Herr> {
     // SAFETY: HDF5 passes a file of this connector, and closes it once.
-    let handle = unsafe { take(file) }?;
-    let view = handle.view()?;
-    drop(handle);
+    let closing = unsafe { take(file) }?;
+    let view = closing.view()?;
     view.close_file_handle();
-    if !view.has_file_handles() {
-        settle(&view)?;
-    }
-    Ok(0)
+    let settled = if view.has_file_handles() { Ok(()) } else { settle(&view) };
+    // The view before the handle, so that the shadow is closed while the handle is still there.
+    drop(view);
+    drop(closing);
+    settled.map(|()| 0)
 }
 
 /// Commits what was written, if anything was.

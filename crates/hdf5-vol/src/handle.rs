@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     ffi::{CStr, c_char, c_int, c_void},
+    mem::ManuallyDrop,
     ptr,
     sync::{Arc, Mutex, PoisonError, Weak},
 };
@@ -12,17 +13,23 @@ use isotach_hdf5::{Kind, Object};
 use crate::{
     abi::id_type,
     error::{Error, Result},
+    library::Library,
+    shadow,
     view::View,
 };
 
 /// Marks memory that is a handle.
 const MAGIC: u64 = 0x6973_6f74_6163_6835;
+/// Marks a handle that is being closed. HDF5 may still ask for its shadow, since closing a native file goes through all ids.
+const CLOSING: u64 = 0x6973_6f74_6163_6836;
 
 /// An open file, object or attribute.
 pub(crate) struct Handle {
     magic: u64,
-    view: ViewOf,
-    pub(crate) body: Body,
+    library: &'static Library,
+    kind: c_int,
+    view: ManuallyDrop<ViewOf>,
+    pub(crate) body: ManuallyDrop<Body>,
 }
 
 /// The view of a handle; the one in the view itself must not keep it open.
@@ -38,6 +45,19 @@ pub(crate) enum Body {
     Dataset(Node),
     Datatype(Node, TypeShadow),
     Attribute(OpenAttribute),
+}
+
+impl Body {
+    /// `H5I_type_t` of the handle.
+    fn kind(&self) -> c_int {
+        match self {
+            Self::File => id_type::FILE,
+            Self::Group(_) => id_type::GROUP,
+            Self::Dataset(_) => id_type::DATASET,
+            Self::Datatype(..) => id_type::DATATYPE,
+            Self::Attribute(_) => id_type::ATTRIBUTE,
+        }
+    }
 }
 
 /// An open object, and the path by which it was opened.
@@ -98,17 +118,23 @@ impl Drop for TypeShadow {
 
 impl Handle {
     /// The file object of a view that types belong to.
-    pub(crate) fn host(view: Weak<View>) -> Self {
-        Self { magic: MAGIC, view: ViewOf::Host(view), body: Body::File }
+    pub(crate) fn host(library: &'static Library, view: Weak<View>) -> *mut c_void {
+        Self::new(library, ViewOf::Host(view), Body::File)
+    }
+
+    fn new(library: &'static Library, view: ViewOf, body: Body) -> *mut c_void {
+        let kind = body.kind();
+        let (view, body) = (ManuallyDrop::new(view), ManuallyDrop::new(body));
+        Box::into_raw(Box::new(Self { magic: MAGIC, library, kind, view, body })).cast()
     }
 
     /// A new handle for HDF5 to hold; [`take`] ends it.
     pub(crate) fn give(view: Arc<View>, body: Body) -> *mut c_void {
-        Box::into_raw(Box::new(Self { magic: MAGIC, view: ViewOf::Handle(view), body })).cast()
+        Self::new(view.library, ViewOf::Handle(view), body)
     }
 
     pub(crate) fn view(&self) -> Result<Arc<View>> {
-        match &self.view {
+        match &*self.view {
             ViewOf::Handle(view) => Ok(Arc::clone(view)),
             ViewOf::Host(view) => view.upgrade().ok_or_else(|| Error::argument("the file is closed")),
         }
@@ -116,41 +142,30 @@ impl Handle {
 
     /// The object that the handle is of: of a file its root group, of an attribute the object that has it.
     pub(crate) fn node(&self) -> Result<Node> {
-        match &self.body {
+        match &*self.body {
             Body::File => Ok(Node { object: self.view()?.file.root()?, path: Some("/".to_owned()) }),
             Body::Group(node) | Body::Dataset(node) | Body::Datatype(node, _) => Ok(node.clone()),
             Body::Attribute(attribute) => Ok(attribute.node.clone()),
         }
     }
 
-    /// `H5I_type_t` of the handle.
-    pub(crate) fn kind(&self) -> c_int {
-        match &self.body {
-            Body::File => id_type::FILE,
-            Body::Group(_) => id_type::GROUP,
-            Body::Dataset(_) => id_type::DATASET,
-            Body::Datatype(..) => id_type::DATATYPE,
-            Body::Attribute(_) => id_type::ATTRIBUTE,
-        }
-    }
-
     /// The native object that stands for this one.
-    pub(crate) fn shadow(&self) -> *mut c_void {
-        match &self.body {
+    fn shadow(&self) -> *mut c_void {
+        match &*self.body {
             Body::Datatype(_, shadow) => shadow.object,
-            _ => self.view().map_or(ptr::null_mut(), |view| view.shadow.object(self.kind())),
+            _ => self.view().map_or(ptr::null_mut(), |view| view.shadow.object(self.kind)),
         }
     }
 
     pub(crate) fn dataset(&self) -> Result<&Node> {
-        match &self.body {
+        match &*self.body {
             Body::Dataset(node) => Ok(node),
             _ => Err(Error::argument("not a dataset")),
         }
     }
 
     pub(crate) fn attribute(&self) -> Result<&OpenAttribute> {
-        match &self.body {
+        match &*self.body {
             Body::Attribute(attribute) => Ok(attribute),
             _ => Err(Error::argument("not an attribute")),
         }
@@ -167,15 +182,58 @@ pub(crate) unsafe fn handle<'a>(pointer: *const c_void) -> Result<&'a Handle> {
     handle.filter(|handle| handle.magic == MAGIC).ok_or_else(|| Error::argument("no object was given"))
 }
 
+/// The native object that stands for one of ours. For one that is being closed it is one that is never closed.
+///
+/// # Safety
+/// As [`handle`], but the handle may be in the middle of being closed.
+pub(crate) unsafe fn shadow_of(pointer: *const c_void) -> *mut c_void {
+    let pointer = pointer.cast::<Handle>();
+    if pointer.is_null() {
+        return ptr::null_mut();
+    }
+    // SAFETY: the caller's promise. These members stay valid until the memory is freed, which is after everything else was closed.
+    let (magic, library, kind) = unsafe { ((*pointer).magic, (*pointer).library, (*pointer).kind) };
+    match magic {
+        // SAFETY: the handle is open.
+        MAGIC => unsafe { (*pointer).shadow() },
+        CLOSING => shadow::lasting(library).map_or(ptr::null_mut(), |shadow| shadow.object(kind)),
+        _ => ptr::null_mut(),
+    }
+}
+
+/// A handle that HDF5 closes. Its memory goes last, since closing the shadow makes HDF5 look at all ids.
+pub(crate) struct Closing(*mut Handle);
+
+impl Closing {
+    /// The view of the handle.
+    pub(crate) fn view(&self) -> Result<Arc<View>> {
+        // SAFETY: `take` checked the handle, and only `drop` changes it.
+        unsafe { (*self.0).view() }
+    }
+}
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        let handle = self.0;
+        // SAFETY: it comes from `Handle::new`, and is closed once. Meanwhile `shadow_of` reads only the members that are not dropped.
+        unsafe {
+            (*handle).magic = CLOSING;
+            ManuallyDrop::drop(&mut (*handle).body);
+            ManuallyDrop::drop(&mut (*handle).view);
+            (*handle).magic = 0;
+            drop(Box::from_raw(handle));
+        }
+    }
+}
+
 /// Ends a handle: HDF5 closes it.
 ///
 /// # Safety
 /// As [`handle`]; and nothing uses the pointer afterwards.
-pub(crate) unsafe fn take(pointer: *mut c_void) -> Result<Box<Handle>> {
+pub(crate) unsafe fn take(pointer: *mut c_void) -> Result<Closing> {
     // SAFETY: the caller's promise.
     unsafe { handle(pointer) }?;
-    // SAFETY: it comes from `Handle::give`, since HDF5 closes nothing else.
-    Ok(unsafe { Box::from_raw(pointer.cast::<Handle>()) })
+    Ok(Closing(pointer.cast()))
 }
 
 /// A text of C.

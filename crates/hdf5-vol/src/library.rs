@@ -5,7 +5,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-use crate::abi::{ConnectorClass, FileSpecificArgs, Herr, Hid, Hsize, Htri, IdCallback, LocParams};
+use crate::abi::{ConnectorClass, FileSpecificArgs, Herr, Hid, Hsize, Htri, IdCallback, LocParams, OptionalArgs};
 
 /// Declares [`Library`]: `ids` are functions that take and give only numbers, `pointers` those that dereference what they are given.
 macro_rules! library {
@@ -128,6 +128,7 @@ library! {
         H5VLwrap_register(object: *mut c_void, kind: c_int) -> Hid;
         H5Fcreate(name: *const c_char, flags: c_uint, fcpl: Hid, fapl: Hid) -> Hid;
         H5VLfile_specific(file: *mut c_void, connector: Hid, arguments: *mut FileSpecificArgs, dxpl: Hid, request: *mut *mut c_void) -> Herr;
+        H5VLfile_optional(file: *mut c_void, connector: Hid, arguments: *mut OptionalArgs, dxpl: Hid, request: *mut *mut c_void) -> Herr;
         H5VLfile_close(file: *mut c_void, connector: Hid, dxpl: Hid, request: *mut *mut c_void) -> Herr;
         H5VLgroup_open(object: *mut c_void, loc: *const LocParams, connector: Hid, name: *const c_char, gapl: Hid, dxpl: Hid, request: *mut *mut c_void) -> *mut c_void;
         H5VLgroup_close(object: *mut c_void, connector: Hid, dxpl: Hid, request: *mut *mut c_void) -> Herr;

@@ -15,7 +15,7 @@ use std::{
 };
 
 use crate::{
-    abi::{ConnectorClass, FileSpecific, FileSpecificArgs, Hid, LocByName, LocData, LocParams, SPACE_SCALAR, access, by, file_specific, id_type},
+    abi::{ConnectorClass, FileSpecific, FileSpecificArgs, Hid, LocByName, LocData, LocParams, OptionalArgs, SPACE_SCALAR, access, by, file_op, file_specific, id_type},
     error::{Error, Result},
     id::{Id, check},
     library::Library,
@@ -37,6 +37,26 @@ static FILES: Mutex<BTreeMap<usize, u64>> = Mutex::new(BTreeMap::new());
 /// The number of the file that a native object stands for, or for an object of.
 pub(crate) fn file_number(shadow: *const c_void) -> Option<u64> {
     FILES.lock().unwrap_or_else(PoisonError::into_inner).get(&shadow.addr()).copied()
+}
+
+/// A shadow of each library, by what tells them apart, that is never closed.
+static LASTING: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+
+/// Makes the shadow of a library that is never closed, if there is none yet.
+pub(crate) fn prepare(library: &'static Library) -> Result<()> {
+    if lasting(library).is_none() {
+        // No number of a file is 0.
+        let shadow: &'static Shadow = Box::leak(Box::new(Shadow::new(library, 0)?));
+        LASTING.lock().unwrap_or_else(PoisonError::into_inner).insert(library.key(), ptr::from_ref(shadow).expose_provenance());
+    }
+    Ok(())
+}
+
+/// The shadow of a library that is never closed.
+pub(crate) fn lasting(library: &Library) -> Option<&'static Shadow> {
+    let known = LASTING.lock().unwrap_or_else(PoisonError::into_inner).get(&library.key()).copied()?;
+    // SAFETY: `prepare` leaked it.
+    unsafe { ptr::with_exposed_provenance::<Shadow>(known).as_ref() }
 }
 
 impl Shadow {
@@ -240,7 +260,13 @@ fn reopen(library: &Library, native: &Id, file: *mut c_void) -> Result<*mut c_vo
         library.H5VLfile_specific(present(file, "H5VLobject")?, native.raw(), &raw mut arguments, transfer, ptr::null_mut())
     };
     check(status, "H5VLfile_specific")?;
-    present(again, "H5VLfile_specific")
+    let again = present(again, "H5VLfile_specific")?;
+    let mut arguments = OptionalArgs { op: file_op::POST_OPEN, args: ptr::null_mut() };
+    // Types of variable length need it: HDF5 opens files in two steps.
+    // SAFETY: as above; the operation has no arguments.
+    let status = unsafe { library.H5VLfile_optional(again, native.raw(), &raw mut arguments, transfer, ptr::null_mut()) };
+    check(status, "H5VLfile_optional")?;
+    Ok(again)
 }
 
 /// The location of an object itself.

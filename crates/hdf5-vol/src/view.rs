@@ -16,7 +16,7 @@ use crate::{
     abi::access,
     connector,
     error::Result,
-    handle::{Body, Handle, is_type_of},
+    handle::{Body, Handle, is_type_of, take},
     id::Id,
     library::Library,
     search,
@@ -37,7 +37,7 @@ pub(crate) struct View {
     /// The types that are in use, by their stored form. Before `host` and the shadow, which they refer to.
     types: Mutex<HashMap<Vec<u8>, Arc<FileType>>>,
     /// The file object that types in the form of the file belong to; HDF5 asks it for blobs.
-    host: Box<Handle>,
+    host: Host,
     pub(crate) shadow: Shadow,
     /// How many ids of the file are open.
     file_handles: AtomicUsize,
@@ -56,6 +56,7 @@ impl View {
         intent: c_uint,
         fapl: Option<Id>,
     ) -> Result<Arc<Self>> {
+        shadow::prepare(library)?;
         let shadow = Shadow::new(library, file.number())?;
         Ok(Arc::new_cyclic(|view: &Weak<Self>| Self {
             library,
@@ -65,7 +66,7 @@ impl View {
             intent,
             fapl,
             types: Mutex::default(),
-            host: Box::new(Handle::host(view.clone())),
+            host: Host(Handle::host(library, view.clone())),
             shadow,
             file_handles: AtomicUsize::new(0),
             paths: Mutex::default(),
@@ -98,7 +99,7 @@ impl View {
 
     /// The object that HDF5 passes to blob callbacks.
     pub(crate) fn host(&self) -> *mut c_void {
-        ptr::from_ref::<Handle>(&self.host).cast_mut().cast()
+        self.host.0
     }
 
     /// A new handle on the file.
@@ -180,5 +181,15 @@ struct KeptBlobs<'a>(&'a AtomicBool);
 impl Drop for KeptBlobs<'_> {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Relaxed);
+    }
+}
+
+/// The file object of a view that types belong to.
+struct Host(*mut c_void);
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        // SAFETY: it comes from `Handle::host`, and the types that refer to it are closed.
+        drop(unsafe { take(self.0) });
     }
 }
