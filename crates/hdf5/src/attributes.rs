@@ -38,7 +38,8 @@ impl Object {
             Place::Inline(value) => value,
             Place::Array(number) => {
                 let container = base.unwrap_or_else(|| self.file().store.container.clone());
-                let damaged = || Error::corrupt(format!("attribute {name:?} with a short value"), self.place());
+                let damaged =
+                    || Error::corrupt(format!("attribute {name:?} with a short value"), self.place());
                 let cell = Cell::array(array(number));
                 let size = container.size_many(&[cell])?.pop().flatten();
                 // The size of the array bounds the allocation.

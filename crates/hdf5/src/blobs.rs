@@ -206,7 +206,10 @@ impl Session {
                 let mut reads = [ArrayRead { cell, offset, buffer: &mut buffer, filled: 0 }];
                 container.read_many(&mut reads)?;
                 if reads[0].filled != buffer.len() {
-                    return Err(Error::corrupt("a page of blobs that is short", format!("array {}", part.page)));
+                    return Err(Error::corrupt(
+                        "a page of blobs that is short",
+                        format!("array {}", part.page),
+                    ));
                 }
                 if is_large {
                     return Ok(buffer);

@@ -20,7 +20,6 @@ use crate::{
 pub(crate) type Key = Vec<u8>;
 
 /// The key of the chunk at a place in the grid.
-#[expect(clippy::big_endian_bytes, reason = "big-endian bytes sort as the numbers do")]
 pub(crate) fn key_of(place: &[u64]) -> Key {
     place.iter().flat_map(|at| at.to_be_bytes()).collect()
 }
@@ -117,7 +116,13 @@ impl Session {
     }
 
     /// Sets a chunk that was stored. `written` are the changed bytes, of all that `content` holds.
-    pub(crate) fn set_stored(&mut self, target: Target<'_>, key: Key, chunk: Chunk, written: Written) -> Result<()> {
+    pub(crate) fn set_stored(
+        &mut self,
+        target: Target<'_>,
+        key: Key,
+        chunk: Chunk,
+        written: Written,
+    ) -> Result<()> {
         let state = State::Stored(Arc::new(chunk));
         if let Some(old) = self.chunks.get_mut(&(target.number, key.clone())) {
             if let State::Stored(old) = &old.state {
@@ -125,7 +130,9 @@ impl Session {
             }
             match written {
                 Written::All => old.written = Written::All,
-                Written::Some(ranges) => ranges.iter().for_each(|range| old.written.add(range, target.length)),
+                Written::Some(ranges) => {
+                    ranges.iter().for_each(|range| old.written.add(range, target.length));
+                }
             }
             old.state = state;
             return Ok(());
@@ -155,7 +162,8 @@ impl Session {
             dirty.written.add(offset..offset + bytes.len() as u64, target.length);
             match &mut dirty.state {
                 State::Whole(whole) => {
-                    let there = whole.get_mut(offset as usize..).and_then(|there| there.get_mut(..bytes.len()));
+                    let there =
+                        whole.get_mut(offset as usize..).and_then(|there| there.get_mut(..bytes.len()));
                     there.into_iter().for_each(|there| there.copy_from_slice(bytes));
                 }
                 State::Patches(patches) => patches.write(offset, bytes),
@@ -342,10 +350,7 @@ fn memory_of(state: &State) -> usize {
 }
 
 /// The pieces of a chunk with their bytes in the caller's buffer.
-pub(crate) fn with_bytes<'p>(
-    pieces: &'p [Piece],
-    packed: &'p [u8],
-) -> impl Iterator<Item = (u64, &'p [u8])> {
+pub(crate) fn with_bytes<'p>(pieces: &'p [Piece], packed: &'p [u8]) -> impl Iterator<Item = (u64, &'p [u8])> {
     pieces.iter().map(|piece| {
         (piece.offset, packed.get(piece.packed..piece.packed + piece.length).unwrap_or_default())
     })

@@ -81,7 +81,10 @@ impl Object {
 
     fn key_at(&self, grid: &Grid, offset: &[u64]) -> Result<Key> {
         let place = grid.chunk_at(offset).ok_or_else(|| {
-            Error::invalid(format!("chunk at {offset:?}"), format!("where one begins within {:?}", grid.dims()))
+            Error::invalid(
+                format!("chunk at {offset:?}"),
+                format!("where one begins within {:?}", grid.dims()),
+            )
         })?;
         Ok(key_of(&place))
     }
@@ -117,7 +120,8 @@ impl Object {
         let (chunk, is_own) = self.stored(&mut session, &key)?;
         let container = if is_own { self.file().store.container.clone() } else { session.base()? };
         let stored = stored_bytes(&*container, self.number(), &key, &chunk)?;
-        let mut bytes = stored.ok_or_else(|| Error::corrupt("a chunk that is missing or short", self.place()))?;
+        let mut bytes =
+            stored.ok_or_else(|| Error::corrupt("a chunk that is missing or short", self.place()))?;
         if let Some(dirty) = session.chunks.get(&(self.number(), key))
             && let State::Patches(patches) = &dirty.state
         {

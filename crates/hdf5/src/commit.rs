@@ -17,7 +17,9 @@ use isotach_object::{
 use crate::{
     Error, Result,
     chunk::{Dirty, Key, State, Target, Written, array_of},
-    layout::{ATTRIBUTE, IN_PLACE, LINK, array, in_place, in_place_cell, index, is_metadata, metadata, name_in},
+    layout::{
+        ATTRIBUTE, IN_PLACE, LINK, array, in_place, in_place_cell, index, is_metadata, metadata, name_in,
+    },
     records::{AttributeRecord, Chunk, Form, Place},
     session::{Session, list},
     store::{Store, stored_bytes},
@@ -203,11 +205,8 @@ impl Session {
 
     fn conditions(&self) -> Vec<Condition> {
         let links = self.changes.iter().filter(|(_, change)| change.is_new && change.value.is_some());
-        let links = links.map(|((object, key), _)| Condition {
-            object: *object,
-            key: key.clone(),
-            expected: None,
-        });
+        let links =
+            links.map(|((object, key), _)| Condition { object: *object, key: key.clone(), expected: None });
         let chunks = self.chunks.iter().filter(|(_, dirty)| matches!(dirty.written, Written::Some(_)));
         let chunks = chunks.map(|((number, key), dirty)| Condition {
             object: index(*number),
@@ -253,7 +252,10 @@ impl Session {
             }
             sink.order()?;
         }
-        self.destroyed.iter().chain(&removed).try_for_each(|object| sink.push(Update::Destroy { object: *object }))
+        self.destroyed
+            .iter()
+            .chain(&removed)
+            .try_for_each(|object| sink.push(Update::Destroy { object: *object }))
     }
 
     /// The arrays that this session wrote and that its commit names.
@@ -324,7 +326,9 @@ impl Session {
                     Some(Form::InPlace) => {}
                     _ => {
                         let whole = old.map(|chunk| stored_bytes(&*self.base()?, number, key, chunk));
-                        let gone = || Error::corrupt("a chunk that is missing or short", format!("dataset {number}"));
+                        let gone = || {
+                            Error::corrupt("a chunk that is missing or short", format!("dataset {number}"))
+                        };
                         let mut whole = whole.transpose()?.flatten().ok_or_else(gone)?;
                         patches.apply(0, &mut whole);
                         sink.push(Update::Write { cell: bytes, offset: 0, data: &whole })?;
@@ -334,9 +338,9 @@ impl Session {
                         return drop_old(sink);
                     }
                 }
-                patches.iter().try_for_each(|(offset, data)| {
-                    sink.push(Update::Write { cell: bytes, offset, data })
-                })
+                patches
+                    .iter()
+                    .try_for_each(|(offset, data)| sink.push(Update::Write { cell: bytes, offset, data }))
             }
             // Every chunk that was whole in memory has been stored.
             State::Whole(_) => Ok(()),
@@ -428,7 +432,8 @@ pub(crate) fn value_array(key: &[u8], record: &[u8]) -> Option<ObjectId> {
 
 /// Fails with a `Conflict` if a condition does not hold.
 fn check_one_by_one(container: &dyn Container, conditions: &[Condition]) -> Result<()> {
-    let cells: Vec<_> = conditions.iter().map(|condition| Cell::kv(condition.object, &condition.key)).collect();
+    let cells: Vec<_> =
+        conditions.iter().map(|condition| Cell::kv(condition.object, &condition.key)).collect();
     let found = container.get_many(&cells)?;
     let failed = conditions.iter().zip(found).find(|(condition, found)| condition.expected != *found);
     failed.map_or(Ok(()), |(condition, _)| Err(condition.precondition().conflict().into()))

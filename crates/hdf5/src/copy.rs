@@ -68,7 +68,8 @@ impl Object {
         let mut groups = vec![(self.clone(), copy.clone(), 0_u32)];
         while let Some((from, to, depth)) = groups.pop() {
             if from.kind() == Kind::Group && !(options.is_shallow && depth > 0) {
-                groups.extend(copying.members(&from, &to)?.into_iter().map(|(from, to)| (from, to, depth + 1)));
+                groups
+                    .extend(copying.members(&from, &to)?.into_iter().map(|(from, to)| (from, to, depth + 1)));
             }
         }
         Ok(copy)
@@ -126,9 +127,7 @@ impl Copying<'_> {
         let mut new = Vec::new();
         for (name, link) in from.links(By::CreationOrder, Order::Increasing)? {
             let target = match &link.target {
-                Target::Hard { number, kind } => {
-                    Some(Object::open(from.file().clone(), *number, *kind))
-                }
+                Target::Hard { number, kind } => Some(Object::open(from.file().clone(), *number, *kind)),
                 Target::Soft(path) if self.options.expand_soft => {
                     match from.file().resolve(from, path, Last::Follow) {
                         Ok(Resolved::Object(object)) => Some(object),

@@ -50,9 +50,9 @@ impl Object {
             } else if after.part_within(&place) != before.part_within(&place) {
                 let blank = target.blank();
                 let beyond = after.ranges_beyond(&place);
-                let pieces = beyond.iter().map(|range| {
-                    (range.start, &blank[range.start as usize..range.end as usize])
-                });
+                let pieces = beyond
+                    .iter()
+                    .map(|range| (range.start, &blank[range.start as usize..range.end as usize]));
                 session.patch(store, target, &key_of(&place), pieces)?;
             }
         }

@@ -35,7 +35,12 @@ pub struct File {
 
 impl File {
     /// The file in a container, which [`crate::layout::check`] has read the number of the root from.
-    pub(crate) fn new(name: &str, container: Arc<dyn Container>, root: u64, is_writable: bool) -> Result<Self> {
+    pub(crate) fn new(
+        name: &str,
+        container: Arc<dyn Container>,
+        root: u64,
+        is_writable: bool,
+    ) -> Result<Self> {
         let session = Session::new(container.clone(), false)?;
         Ok(Self::with_session(name, container, root, is_writable, session))
     }
@@ -145,6 +150,10 @@ impl File {
     pub fn create_object(self: &Arc<Self>, header: Header) -> Result<Object> {
         self.check_writable()?;
         check_header(&header)?;
+        let mut header = header;
+        if let Some(data) = &mut header.data {
+            crate::filters::localised(&mut data.filters, data.element);
+        }
         let (number, kind) = (self.store.number()?, header.kind);
         {
             let mut session = self.session();

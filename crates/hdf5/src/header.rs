@@ -121,7 +121,10 @@ impl Data {
         let rank = match &self.space {
             Space::Simple { dims, max } => {
                 if dims.len() != max.len() || dims.len() > MAX_RANK {
-                    return wrong(format!("an extent of {} dimensions", dims.len()), "at most 32, with limits");
+                    return wrong(
+                        format!("an extent of {} dimensions", dims.len()),
+                        "at most 32, with limits",
+                    );
                 }
                 if dims.iter().zip(max).any(|(length, most)| length > most) {
                     return wrong(format!("an extent of {dims:?}"), "one within its limits");
@@ -203,7 +206,8 @@ pub struct Filter {
     pub id: u16,
     /// Bit 0: the filter is optional, so a chunk that it cannot encode is stored without it.
     pub flags: u16,
-    /// The client data values.
+    /// The client data values, as HDF5 stores them: with those that it computes for a dataset. Only shuffle may have none, and gets the
+    /// size of an element.
     pub values: Vec<u32>,
     /// Its name, for listings.
     pub name: String,

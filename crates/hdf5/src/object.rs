@@ -66,7 +66,10 @@ impl Object {
         self.file.check_writable()?;
         check_header(&header)?;
         if header.kind != self.kind {
-            return Err(Error::invalid(format!("a header of a {:?}", header.kind), format!("{:?}", self.kind)));
+            return Err(Error::invalid(
+                format!("a header of a {:?}", header.kind),
+                format!("{:?}", self.kind),
+            ));
         }
         self.file.session().put_header(self.number, header);
         Ok(())

@@ -11,7 +11,9 @@ impl Ranges {
         if range.is_empty() {
             return;
         }
-        if let Some(last) = self.0.last_mut().filter(|last| last.start <= range.start && range.start <= last.end) {
+        if let Some(last) =
+            self.0.last_mut().filter(|last| last.start <= range.start && range.start <= last.end)
+        {
             // The usual case: what follows the last one.
             last.end = last.end.max(range.end);
             return;
@@ -21,7 +23,7 @@ impl Ranges {
         let touched = self.0.get(first..end).unwrap_or_default();
         let start = touched.first().map_or(range.start, |other| other.start.min(range.start));
         let stop = touched.last().map_or(range.end, |other| other.end.max(range.end));
-        self.0.splice(first..end, [start..stop]);
+        self.0.splice(first..end, std::iter::once(start..stop));
     }
 
     /// How many bytes there are.
@@ -45,7 +47,8 @@ impl Patches {
         }
         let end = offset + bytes.len() as u64;
         let before = self.0.range_mut(..=offset).next_back().map(|(start, old)| (*start, old));
-        let next = |patches: &BTreeMap<u64, Vec<u8>>| patches.range(offset + 1..).next().map(|(start, _)| *start);
+        let next =
+            |patches: &BTreeMap<u64, Vec<u8>>| patches.range(offset + 1..).next().map(|(start, _)| *start);
         if let Some((start, old)) = before {
             let at = (offset - start) as usize;
             if let Some(same) = old.get_mut(at..at + bytes.len()) {
@@ -122,7 +125,8 @@ mod tests {
     fn patches_and_ranges_hold_what_was_written_last() {
         let mut random = Seeded(1);
         for _ in 0..300 {
-            let (mut patches, mut ranges, mut model) = (Patches::default(), Ranges::default(), vec![None; 64]);
+            let (mut patches, mut ranges, mut model) =
+                (Patches::default(), Ranges::default(), vec![None; 64]);
             for _ in 0..random.below(20) {
                 let start = random.below(64);
                 let bytes = random.bytes(random.clone().below(65 - start) as usize);

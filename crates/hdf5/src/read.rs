@@ -99,11 +99,16 @@ impl Object {
         // Stable, so that of pieces that are one and the same the order stays.
         pieces.sort_by_key(|piece| piece.chunk);
         let (jobs, reader) = self.jobs(target, grid, &pieces)?;
-        reader.run(jobs, &pieces, packed)
+        reader.run(&jobs, &pieces, packed)
     }
 
     /// The chunks of sorted pieces, and where their bytes come from.
-    fn jobs<'r>(&'r self, target: Target<'r>, grid: &Grid, pieces: &[Piece]) -> Result<(Vec<Job>, Reader<'r>)> {
+    fn jobs<'r>(
+        &'r self,
+        target: Target<'r>,
+        grid: &Grid,
+        pieces: &[Piece],
+    ) -> Result<(Vec<Job>, Reader<'r>)> {
         let groups: Vec<(Key, Range<usize>)> = groups(pieces)
             .map(|range| (key_of(&grid.coordinates(pieces[range.start].chunk)), range))
             .collect();
@@ -160,7 +165,7 @@ impl Reader<'_> {
     }
 
     /// Reads the pieces of all chunks, batch by batch.
-    fn run(&self, jobs: Vec<Job>, pieces: &[Piece], packed: &mut [u8]) -> Result<()> {
+    fn run(&self, jobs: &[Job], pieces: &[Piece], packed: &mut [u8]) -> Result<()> {
         let (mut wanted, mut bytes) = (Vec::new(), 0);
         for (at, job) in jobs.iter().enumerate() {
             let of_job = &pieces[job.pieces.clone()];
@@ -179,11 +184,11 @@ impl Reader<'_> {
                 },
             }
             if bytes > BATCH_BYTES || wanted.len() > BATCH_READS {
-                self.read(&jobs, mem::take(&mut wanted), pieces, packed)?;
+                self.read(jobs, mem::take(&mut wanted), pieces, packed)?;
                 bytes = 0;
             }
         }
-        self.read(&jobs, wanted, pieces, packed)
+        self.read(jobs, wanted, pieces, packed)
     }
 
     /// The reads of a chunk without filters.
@@ -295,7 +300,9 @@ impl Reader<'_> {
             match &self.target.data.fill {
                 None => there.fill(0),
                 Some(fill) => {
-                    there.chunks_mut(fill.len()).for_each(|element| element.copy_from_slice(&fill[..element.len()]));
+                    there
+                        .chunks_mut(fill.len())
+                        .for_each(|element| element.copy_from_slice(&fill[..element.len()]));
                 }
             }
         }

@@ -121,7 +121,8 @@ impl Space {
             1 => Self::Scalar,
             2 => {
                 let (dims, max) = (lengths(reader)?, lengths(reader)?);
-                let fits = dims.len() == max.len() && dims.iter().zip(&max).all(|(length, most)| length <= most);
+                let fits =
+                    dims.len() == max.len() && dims.iter().zip(&max).all(|(length, most)| length <= most);
                 fits.then_some(())?;
                 Self::Simple { dims, max }
             }

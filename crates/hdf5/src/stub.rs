@@ -68,7 +68,9 @@ pub(crate) fn read(path: &Path) -> Result<Found> {
         Some(stub) => Found::Stub(stub),
         None if bytes.is_empty() => Found::Empty,
         None if bytes.starts_with(b"\x89HDF\r\n\x1a\nisotach ") => Found::Other("a damaged or newer stub"),
-        None if bytes.starts_with(SIGNATURE) => Found::Other("a native HDF5 file (isotach h5 copy imports it)"),
+        None if bytes.starts_with(SIGNATURE) => {
+            Found::Other("a native HDF5 file (isotach h5 copy imports it)")
+        }
         None => Found::Other("another file"),
     })
 }
@@ -77,9 +79,8 @@ pub(crate) fn read(path: &Path) -> Result<Found> {
 pub(crate) fn write(path: &Path, stub: &Stub, must_be_new: bool, sync: bool) -> Result<()> {
     let failed = |error| Error::from_io(error, format!("file {}", path.display()));
     let aside = aside(path)?;
-    let outcome = write_aside(&aside, &stub.encode(), sync).and_then(|()| {
-        if must_be_new { fs::hard_link(&aside, path) } else { fs::rename(&aside, path) }
-    });
+    let outcome = write_aside(&aside, &stub.encode(), sync)
+        .and_then(|()| if must_be_new { fs::hard_link(&aside, path) } else { fs::rename(&aside, path) });
     // After a rename it is not there.
     let _ = fs::remove_file(&aside);
     outcome.map_err(failed)?;
@@ -116,7 +117,11 @@ mod tests {
         let again = write(&path, &stub, true, false).unwrap_err();
         assert!(again.to_string().contains("errno = 17"), "{again}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left aside");
-        for (bytes, what) in [(&b"\x89HDF\r\n\x1a\n\0\0"[..], "native"), (b"hello", "another"), (b"\x89HDF\r\n\x1a\nisotach 2\n", "newer")] {
+        for (bytes, what) in [
+            (&b"\x89HDF\r\n\x1a\n\0\0"[..], "native"),
+            (b"hello", "another"),
+            (b"\x89HDF\r\n\x1a\nisotach 2\n", "newer"),
+        ] {
             fs::write(&path, bytes).unwrap();
             assert!(matches!(read(&path).unwrap(), Found::Other(found) if found.contains(what)));
         }

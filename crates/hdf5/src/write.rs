@@ -27,7 +27,8 @@ impl Object {
         grid.pieces(runs, |mut pieces| {
             // Stable, so that of two writes of one element the later one wins.
             pieces.sort_by_key(|piece| piece.chunk);
-            groups(&pieces).try_for_each(|range| self.write_chunk_pieces(target, &grid, &pieces[range], packed))
+            groups(&pieces)
+                .try_for_each(|range| self.write_chunk_pieces(target, &grid, &pieces[range], packed))
         })
     }
 
@@ -54,8 +55,7 @@ impl Object {
             }
             let chunk = store.write_chunk(&target.data.filters, &whole)?;
             // Of a chunk at the edge another process may write what is beyond the extent that this one knows.
-            let written =
-                if within == target.length as u64 { Written::All } else { Written::Some(written) };
+            let written = if within == target.length as u64 { Written::All } else { Written::Some(written) };
             return self.file().session().set_stored(target, key, chunk, written);
         }
         self.file().session().patch(store, target, &key, with_bytes(pieces, packed))

@@ -3,9 +3,12 @@
 //! Each is as HDF5 or the filter's registered plugin stores it, so that chunks can be copied from and to native files without being
 //! decoded. What must stay true: decoding damaged bytes is an error, never a panic, and never makes more bytes than a chunk has.
 
+mod bits;
 mod deflate;
 mod fletcher32;
 mod lz4;
+mod nbit;
+mod scale_offset;
 mod shuffle;
 mod zstandard;
 
@@ -16,6 +19,8 @@ use crate::{Error, Filter, Result};
 const DEFLATE: u16 = 1;
 const SHUFFLE: u16 = 2;
 const FLETCHER32: u16 = 3;
+const NBIT: u16 = 5;
+const SCALE_OFFSET: u16 = 6;
 const LZ4: u16 = 32_004;
 const ZSTANDARD: u16 = 32_015;
 
@@ -31,8 +36,15 @@ pub(crate) fn check(filters: &[Filter]) -> Result<()> {
     unknown.map_or(Ok(()), |filter| Err(unknown_filter(filter)))
 }
 
+/// The filters with the values that HDF5 would compute for elements of this size, where the caller has given none: of shuffle, the size.
+/// What n-bit and scale-offset need of the datatype, only the caller can compute.
+pub(crate) fn localised(filters: &mut [Filter], element: u32) {
+    let without = filters.iter_mut().filter(|filter| filter.id == SHUFFLE && filter.values.is_empty());
+    without.for_each(|filter| filter.values.push(element));
+}
+
 fn is_known(id: u16) -> bool {
-    [DEFLATE, SHUFFLE, FLETCHER32, LZ4, ZSTANDARD].contains(&id)
+    [DEFLATE, SHUFFLE, FLETCHER32, NBIT, SCALE_OFFSET, LZ4, ZSTANDARD].contains(&id)
 }
 
 fn unknown_filter(filter: &Filter) -> Error {
@@ -58,7 +70,7 @@ pub(crate) fn encode<'b>(filters: &[Filter], bytes: &'b [u8]) -> Result<(Cow<'b,
 }
 
 fn compresses(id: u16) -> bool {
-    [DEFLATE, LZ4, ZSTANDARD].contains(&id)
+    [DEFLATE, NBIT, SCALE_OFFSET, LZ4, ZSTANDARD].contains(&id)
 }
 
 fn encode_one(filter: &Filter, bytes: &[u8]) -> Result<Vec<u8>> {
@@ -67,6 +79,8 @@ fn encode_one(filter: &Filter, bytes: &[u8]) -> Result<Vec<u8>> {
         DEFLATE => deflate::encode(values, bytes),
         SHUFFLE => Ok(shuffle::encode(values, bytes)),
         FLETCHER32 => Ok(fletcher32::encode(bytes)),
+        NBIT => nbit::encode(values, bytes),
+        SCALE_OFFSET => scale_offset::encode(values, bytes),
         LZ4 => lz4::encode(values, bytes),
         ZSTANDARD => zstandard::encode(values, bytes),
         _ => Err(unknown_filter(filter)),
@@ -90,7 +104,10 @@ pub(crate) fn decode(
         let most = length.saturating_add(length / 4 + 4096).min(MOST);
         let decoded = decode_one(filter, bytes, most)?;
         bytes = decoded.ok_or_else(|| {
-            Error::corrupt(format!("bytes that filter {} ({}) cannot decode", filter.id, filter.name), place())
+            Error::corrupt(
+                format!("bytes that filter {} ({}) cannot decode", filter.id, filter.name),
+                place(),
+            )
         })?;
     }
     if bytes.len() == length {
@@ -106,6 +123,8 @@ fn decode_one(filter: &Filter, bytes: Vec<u8>, most: usize) -> Result<Option<Vec
         DEFLATE => deflate::decode(&bytes, most),
         SHUFFLE => Some(shuffle::decode(values, bytes)),
         FLETCHER32 => fletcher32::decode(bytes),
+        NBIT => nbit::decode(values, &bytes, most),
+        SCALE_OFFSET => scale_offset::decode(values, &bytes, most),
         LZ4 => lz4::decode(&bytes, most),
         ZSTANDARD => zstandard::decode(&bytes, most),
         _ => return Err(unknown_filter(filter)),

@@ -2,7 +2,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn round_trips() -> Vec<(Vec<u8>, fn(&[u8]) -> Result<Vec<u8>>)> {
+/// Decodes a record and encodes it again.
+type Again = fn(&[u8]) -> Result<Vec<u8>>;
+
+fn round_trips() -> Vec<(Vec<u8>, Again)> {
     let filter = Filter { id: 1, flags: 1, values: vec![4, u32::MAX], name: "deflate".to_owned() };
     let data = Data {
         element: 8,
@@ -38,15 +41,14 @@ fn round_trips() -> Vec<(Vec<u8>, fn(&[u8]) -> Result<Vec<u8>>)> {
         value: Vec::new(),
     };
     let inline = Place::Inline(vec![1, 2, 3]);
-    let attributes = [(inline, 3), (Place::Array(8), 1 << 40)].map(|(value, length)| {
-        AttributeRecord { attribute: attribute.clone(), value, length }.encode()
-    });
+    let attributes = [(inline, 3), (Place::Array(8), 1 << 40)]
+        .map(|(value, length)| AttributeRecord { attribute: attribute.clone(), value, length }.encode());
     let chunks = [(Form::Inline(vec![1, 2]), 2), (Form::Array(4), 5000), (Form::InPlace, 5000)]
         .map(|(form, stored_length)| Chunk { form, mask: 0, stored_length }.encode());
     let pages = [Some(vec![1, 2, 3]), None]
         .map(|inline| BlobPage { inline, length: 3, removed: vec![(0, 1), (2, 3)] }.encode());
     let headers = [header.encode(), Header::new(Kind::Group).encode()];
-    let all: [(Vec<Vec<u8>>, fn(&[u8]) -> Result<Vec<u8>>); 5] = [
+    let all: [(Vec<Vec<u8>>, Again); 5] = [
         (headers.to_vec(), |record| Ok(Header::decode(record, "a test")?.encode())),
         (links.to_vec(), |record| Ok(Link::decode(record, "a test")?.encode())),
         (attributes.to_vec(), |record| Ok(AttributeRecord::decode("n", record, "a test")?.encode())),

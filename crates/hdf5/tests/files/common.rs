@@ -1,6 +1,9 @@
 //! Sites for tests, and short ways to make files and datasets.
 
-use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 use isotach_engine_posix::Posix;
 use isotach_hdf5::{

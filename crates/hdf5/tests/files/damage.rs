@@ -35,7 +35,8 @@ fn use_all(file: &std::sync::Arc<File>) -> Result<(), Error> {
         let read = object.read(&[Run { first: 0, count }], &mut bytes);
         object.chunk_count()?;
         object.storage_size()?;
-        let written = object.write(&[Run { first: 3, count: 2 }], &vec![1; 2 * data.element.min(1000) as usize]);
+        let written =
+            object.write(&[Run { first: 3, count: 2 }], &vec![1; 2 * data.element.min(1000) as usize]);
         let _ = object.set_extent(&[5]);
         let _ = root.remove_link(&name);
         read.and(written)?;
@@ -63,7 +64,8 @@ fn a_file_with_any_damaged_entry_is_an_error_or_an_answer() {
         file.commit().unwrap();
         drop(file);
         let container = place.container();
-        let kept: Vec<_> = place.objects().into_iter().filter(|one| one.otype() == ObjectType::KeyValue).collect();
+        let kept: Vec<_> =
+            place.objects().into_iter().filter(|one| one.otype() == ObjectType::KeyValue).collect();
         let object = kept[random.below(kept.len() as u64) as usize];
         let page = container.list_entries(object, &Anchor::start(), 100, true).unwrap();
         let (key, value) = page.get(random.below(page.len() as u64) as usize).unwrap();
@@ -95,7 +97,11 @@ fn a_container_that_holds_something_else_or_a_newer_layout_is_refused() {
     drop(place.create());
     let container = place.container();
     let file = place.objects()[0];
-    for (layout, expected) in [(&[2, 0, 0, 0][..], "layout 2"), (&[1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0], "features 0x1"), (&[0], "corrupt")] {
+    for (layout, expected) in [
+        (&[2, 0, 0, 0][..], "layout 2"),
+        (&[1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0], "features 0x1"),
+        (&[0], "corrupt"),
+    ] {
         container.update(&[Update::Put { cell: Cell::kv(file, b"layout"), value: layout }]).unwrap();
         container.flush().unwrap();
         let error = place.site.open(&place.name, isotach_hdf5::Access::ReadOnly).unwrap_err();

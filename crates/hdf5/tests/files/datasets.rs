@@ -121,7 +121,8 @@ fn data_larger_than_the_memory_for_changed_chunks_is_read_back() {
     let file = place.create();
     // Columns touch every chunk and complete none until the last.
     let set = dataset(&file, "set", data(&[1000, 24], &[10, 24], 4000));
-    let column = |at: u64| -> Vec<Run> { (0..1000).map(|row| Run { first: row * 24 + at, count: 1 }).collect() };
+    let column =
+        |at: u64| -> Vec<Run> { (0..1000).map(|row| Run { first: row * 24 + at, count: 1 }).collect() };
     for at in 0..24 {
         set.write(&column(at), &vec![at as u8; 4_000_000]).unwrap();
     }
@@ -177,8 +178,10 @@ impl Model {
             let is_kept = row < self.rows && column < self.columns;
             if is_kept { old[(row * self.columns + column) as usize].clone() } else { self.fill.clone() }
         };
-        self.elements = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)))
-            .map(|(row, column)| element(row, column)).collect();
+        self.elements = (0..rows)
+            .flat_map(|row| (0..columns).map(move |column| (row, column)))
+            .map(|(row, column)| element(row, column))
+            .collect();
         (self.rows, self.columns) = (rows, columns);
     }
 
@@ -193,13 +196,17 @@ impl Model {
     }
 
     fn packed(&self, runs: &[Run]) -> Vec<u8> {
-        runs.iter().flat_map(|run| run.first..run.first + run.count).flat_map(|at| self.elements[at as usize].clone()).collect()
+        runs.iter()
+            .flat_map(|run| run.first..run.first + run.count)
+            .flat_map(|at| self.elements[at as usize].clone())
+            .collect()
     }
 }
 
 fn compare(place: &Place, shape: ([u64; 2], u32, bool), filters: Vec<Filter>, steps: Vec<Step>) {
     let (chunk, element, has_fill) = shape;
-    let fill: Vec<u8> = if has_fill { (0..element).map(|at| at as u8 | 1).collect() } else { vec![0; element as usize] };
+    let fill: Vec<u8> =
+        if has_fill { (0..element).map(|at| at as u8 | 1).collect() } else { vec![0; element as usize] };
     let mut model = Model { rows: 0, columns: 0, elements: Vec::new(), fill: fill.clone() };
     model.resize(30, 40);
     let mut file = place.create();
@@ -216,7 +223,8 @@ fn compare(place: &Place, shape: ([u64; 2], u32, bool), filters: Vec<Filter>, st
             Step::Write(runs, byte) => {
                 let runs = model.runs(&runs);
                 let count: u64 = runs.iter().map(|run| run.count).sum();
-                let packed: Vec<u8> = (0..count * u64::from(element)).map(|at| (at as u8).wrapping_mul(3) ^ byte).collect();
+                let packed: Vec<u8> =
+                    (0..count * u64::from(element)).map(|at| (at as u8).wrapping_mul(3) ^ byte).collect();
                 at(&file, "set").write(&runs, &packed).unwrap();
                 let places = runs.iter().flat_map(|run| run.first..run.first + run.count);
                 for (place, bytes) in places.zip(packed.chunks(element as usize)) {

@@ -1,4 +1,5 @@
 //! HDF5's model on the memory engine and on posix.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
 
 mod common;
 mod damage;

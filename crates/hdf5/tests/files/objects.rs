@@ -2,7 +2,8 @@
 
 use crate::common::{at, data, dataset, group, hard, linked, linked_in, places, read_all, whole};
 use isotach_hdf5::{
-    Attribute, BlobId, By, Charset, CopyOptions, Error, Header, Kind, Last, Link, Order, Resolved, Space, Target,
+    Attribute, BlobId, By, Charset, CopyOptions, Error, Header, Kind, Last, Link, Order, Resolved, Space,
+    Target,
 };
 
 fn attribute(name: &str, value: &[u8]) -> Attribute {
@@ -102,7 +103,10 @@ fn an_object_goes_with_its_last_link_and_its_last_handle() {
         assert!(file.object(number).is_ok());
         drop(copy);
         assert!(matches!(file.object(number), Err(Error::NotFound { .. })));
-        assert!(matches!(file.object(member), Err(Error::NotFound { .. })), "the group took its member along");
+        assert!(
+            matches!(file.object(member), Err(Error::NotFound { .. })),
+            "the group took its member along"
+        );
         let file = place.reopened(file);
         assert!(file.object(number).is_err() && file.object(member).is_err());
     }
@@ -174,10 +178,14 @@ fn paths_follow_soft_links_from_the_group_that_holds_them() {
         }
         assert_eq!(at(&file, "/").number(), at(&file, ".").number());
         let resolve = |path, last| file.resolve(&root, path, last);
-        assert!(matches!(resolve("outer/none", Last::Follow), Ok(Resolved::Absent { name, .. }) if name == "none"));
+        assert!(
+            matches!(resolve("outer/none", Last::Follow), Ok(Resolved::Absent { name, .. }) if name == "none")
+        );
         assert!(matches!(resolve("none/x", Last::Follow), Err(Error::NotFound { .. })));
         assert!(matches!(resolve("dangling/x", Last::Follow), Err(Error::NotFound { .. })));
-        assert!(matches!(resolve("dangling", Last::Follow), Ok(Resolved::Link { name, .. }) if name == "dangling"));
+        assert!(
+            matches!(resolve("dangling", Last::Follow), Ok(Resolved::Link { name, .. }) if name == "dangling")
+        );
         assert!(matches!(resolve("away", Last::Keep), Ok(Resolved::Link { .. })));
         assert!(matches!(resolve("loop", Last::Follow), Err(Error::InvalidInput { .. })));
         let Ok(Resolved::External { file: name, path, link_parent }) = resolve("away/out/a/b", Last::Follow)

@@ -58,7 +58,10 @@ fn all_handles_of_a_process_share_one_file() {
 fn a_missing_file_and_an_existing_one_have_the_numbers_of_the_system() {
     for place in places() {
         let error = place.site.open(&place.name, Access::ReadOnly).unwrap_err();
-        assert!(matches!(error, Error::NotFound { .. }) && error.to_string().contains("errno = 2"), "{error}");
+        assert!(
+            matches!(error, Error::NotFound { .. }) && error.to_string().contains("errno = 2"),
+            "{error}"
+        );
         assert!(place.site.delete(&place.name).is_err());
         drop(place.create());
         let error = place.site.create(&place.name, Creation::New, &group(), b"").unwrap_err();
@@ -161,7 +164,10 @@ fn a_name_can_be_the_uri_of_a_pool_and_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let place = pool();
     let name = format!("posix:{}/p/a.h5?sync=no", folder.path().display());
-    let site = isotach_hdf5::Site::new(None, isotach_object::Registry::new().with(Arc::new(isotach_engine_posix::Posix)));
+    let site = isotach_hdf5::Site::new(
+        None,
+        isotach_object::Registry::new().with(Arc::new(isotach_engine_posix::Posix)),
+    );
     let file = site.create(&name, Creation::New, &group(), b"").unwrap();
     assert!(site.exists(&name).unwrap() && !place.site.exists(&place.name).unwrap());
     assert_eq!(file.name(), name);
