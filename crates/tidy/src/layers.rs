@@ -12,7 +12,7 @@ const LAYERS: [&[&str]; 9] = [
     &["isotach-needs"],
     &["isotach-object", "isotach-daos-abi", "isotach-c-export", "isotach-mars", "isotach-tidy"],
     &["isotach-engine-kit"],
-    &["isotach-object-conformance", "isotach-grib"],
+    &["isotach-object-conformance", "isotach-grib", "isotach-hdf5-types"],
     &["isotach-engine-posix", "isotach-engine-rados", "isotach-engine-daos"],
     &["isotach-fields", "isotach-tree"],
     &["isotach-bench", "isotach-open"],
