@@ -26,6 +26,16 @@ impl BitWriter {
     }
 }
 
+impl BitWriter {
+    /// The bytes. The last one has a free bit, as HDF5 leaves it.
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        if self.free == 0 {
+            self.bytes.push(0);
+        }
+        self.bytes
+    }
+}
+
 /// Takes bits off bytes.
 #[derive(Debug)]
 pub(super) struct BitReader<'b> {

@@ -113,8 +113,7 @@ pub(super) fn encode(values: &[u32], bytes: &[u8]) -> Result<Vec<u8>> {
             }
         }
     }
-    bits.bytes.push(0);
-    Ok(bits.bytes)
+    Ok(bits.finish())
 }
 
 pub(super) fn decode(values: &[u32], stored: &[u8], most: usize) -> Option<Vec<u8>> {
