@@ -60,9 +60,9 @@ callbacks! {
     pointer dataset_create(
         obj: Object, loc: Loc, name: Name, lcpl: Hid, kind: Hid, space: Hid, dcpl: Hid, dapl: Hid, dxpl: Hid, req: Request
     ) -> Object {
-        dataset::create => obj, loc, name, NewDataset { lcpl, kind, space, dcpl }
+        dataset::create => obj, loc, name, NewDataset { lcpl, kind, space, dcpl, dapl }
     }
-    pointer dataset_open(obj: Object, loc: Loc, name: Name, dapl: Hid, dxpl: Hid, req: Request) -> Object { dataset::open => obj, loc, name }
+    pointer dataset_open(obj: Object, loc: Loc, name: Name, dapl: Hid, dxpl: Hid, req: Request) -> Object { dataset::open => obj, loc, name, dapl }
     status dataset_read(
         count: usize, datasets: *mut Object, memory_types: *mut Hid, memory_spaces: *mut Hid, file_spaces: *mut Hid, dxpl: Hid,
         buffers: *mut *mut c_void, req: Request

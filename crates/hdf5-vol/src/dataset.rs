@@ -34,6 +34,7 @@ pub(crate) struct NewDataset {
     pub(crate) kind: Hid,
     pub(crate) space: Hid,
     pub(crate) dcpl: Hid,
+    pub(crate) dapl: Hid,
 }
 
 /// Creates a dataset, with a link or without a name.
@@ -47,17 +48,23 @@ pub(crate) unsafe fn create(
     // SAFETY: HDF5 passes an object of this connector, a location and a text or null.
     let spot = unsafe { Spot::find(object, loc, name, new.lcpl) }?;
     let header = layout::header(spot.view(), new)?;
-    Ok(spot.create(header)?.open()?.0)
+    spot.create(header)?.open_dataset(new.dapl)
 }
 
 /// Opens a dataset.
-pub(crate) unsafe fn open(_: &'static Library, object: *mut c_void, loc: *const LocParams, name: *const c_char) -> Result<*mut c_void> {
+pub(crate) unsafe fn open(
+    _: &'static Library,
+    object: *mut c_void,
+    loc: *const LocParams,
+    name: *const c_char,
+    dapl: Hid,
+) -> Result<*mut c_void> {
     // SAFETY: HDF5 passes an object of this connector, a location and a text.
     let found = unsafe { create::existing(object, loc, name) }?;
     if found.object().kind() != Kind::Dataset {
         return Err(Error::argument("not a dataset"));
     }
-    Ok(found.open()?.0)
+    found.open_dataset(dapl)
 }
 
 /// What HDF5 passes to read or write several datasets at once: arrays of one length.
@@ -122,8 +129,9 @@ pub(crate) unsafe fn get(library: &'static Library, object: *mut c_void, argumen
     let object = &handle.dataset()?.object;
     match arguments.op {
         dataset_get::DAPL => {
-            let list = library.H5Pcreate(library.H5P_CLS_DATASET_ACCESS_ID_g());
-            arguments.args.id = Id::new(library, list, "H5Pcreate")?.give();
+            let class = library.H5P_CLS_DATASET_ACCESS_ID_g();
+            let list = handle.dapl().map_or_else(|| library.H5Pcreate(class), |list| library.H5Pcopy(list));
+            arguments.args.id = Id::new(library, list, "H5Pcopy")?.give();
         }
         dataset_get::DCPL => arguments.args.id = layout::creation_list(&view, object)?,
         dataset_get::SPACE => {

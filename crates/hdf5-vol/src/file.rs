@@ -46,8 +46,7 @@ pub(crate) unsafe fn open(library: &'static Library, name: *const c_char, flags:
     let wanted = if flags & access::READ_WRITE == 0 { Access::ReadOnly } else { Access::ReadWrite };
     let file = site.open(name, wanted)?;
     let fapl = Id::new(library, library.H5Pcopy(fapl), "H5Pcopy")?;
-    let intent = flags & (access::READ_WRITE | access::SWMR_WRITE | access::SWMR_READ);
-    let view = View::new(library, site, file, name, intent, Some(fapl))?;
+    let view = View::new(library, site, file, name, flags & access::KEPT, Some(fapl))?;
     Ok(view.file_handle())
 }
 
@@ -90,7 +89,7 @@ pub(crate) unsafe fn get(library: &'static Library, object: *mut c_void, argumen
         // SAFETY: as above.
         file_get::FILENO => unsafe { put(arguments.args.fileno, view.file.number() as c_ulong) },
         // SAFETY: as above.
-        file_get::INTENT => unsafe { put(arguments.args.intent, view.intent) },
+        file_get::INTENT => unsafe { put(arguments.args.intent, view.intent()) },
         file_get::NAME => {
             // SAFETY: as above.
             unsafe { put_text(&arguments.args.name.buffer, &view.name) };
@@ -191,6 +190,17 @@ pub(crate) unsafe fn optional(_: &'static Library, object: *mut c_void, argument
     let view: Arc<View> = unsafe { handle(object) }?.view()?;
     match arguments.op {
         file_op::POST_OPEN | file_op::SET_VERSION_BOUNDS | file_op::CLEAR_LINK_CACHE => Ok(0),
+        file_op::START_SWMR_WRITE => {
+            view.writable()?;
+            view.start_swmr();
+            settle(&view)?;
+            Ok(0)
+        }
+        // Settings of a cache that only native files have: the shadow has one, and remembers them.
+        file_op::CACHE_SETTINGS_FIRST..=file_op::CACHE_SIZE | file_op::CACHE_RESET..=file_op::CACHE_CHANGE => {
+            // SAFETY: the arguments are HDF5's own, for its own connector.
+            unsafe { view.shadow.file_optional(arguments) }
+        }
         // SAFETY: the number says what the arguments are.
         op => unsafe { native::file(&view, op as c_int, arguments.args) },
     }

@@ -11,8 +11,9 @@ use std::{
 use isotach_hdf5::{Kind, Object};
 
 use crate::{
-    abi::id_type,
+    abi::{Hid, id_type},
     error::{Error, Result},
+    id::Id,
     library::Library,
     shadow,
     view::View,
@@ -42,7 +43,8 @@ enum ViewOf {
 pub(crate) enum Body {
     File,
     Group(Node),
-    Dataset(Node),
+    /// With its access property list, if the program gave one.
+    Dataset(Node, Option<Id>),
     Datatype(Node, TypeShadow),
     Attribute(OpenAttribute),
 }
@@ -53,7 +55,7 @@ impl Body {
         match self {
             Self::File => id_type::FILE,
             Self::Group(_) => id_type::GROUP,
-            Self::Dataset(_) => id_type::DATASET,
+            Self::Dataset(..) => id_type::DATASET,
             Self::Datatype(..) => id_type::DATATYPE,
             Self::Attribute(_) => id_type::ATTRIBUTE,
         }
@@ -144,7 +146,7 @@ impl Handle {
     pub(crate) fn node(&self) -> Result<Node> {
         match &*self.body {
             Body::File => Ok(Node { object: self.view()?.file.root()?, path: Some("/".to_owned()) }),
-            Body::Group(node) | Body::Dataset(node) | Body::Datatype(node, _) => Ok(node.clone()),
+            Body::Group(node) | Body::Dataset(node, _) | Body::Datatype(node, _) => Ok(node.clone()),
             Body::Attribute(attribute) => Ok(attribute.node.clone()),
         }
     }
@@ -159,8 +161,16 @@ impl Handle {
 
     pub(crate) fn dataset(&self) -> Result<&Node> {
         match &*self.body {
-            Body::Dataset(node) => Ok(node),
+            Body::Dataset(node, _) => Ok(node),
             _ => Err(Error::argument("not a dataset")),
+        }
+    }
+
+    /// The access property list that the program gave for the dataset.
+    pub(crate) fn dapl(&self) -> Option<Hid> {
+        match &*self.body {
+            Body::Dataset(_, dapl) => dapl.as_ref().map(Id::raw),
+            _ => None,
         }
     }
 

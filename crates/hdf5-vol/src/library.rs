@@ -92,6 +92,8 @@ library! {
         H5Pcopy(id: Hid) -> Hid;
         H5Pcreate(class: Hid) -> Hid;
         H5Pget_layout(list: Hid) -> c_int;
+        H5Pget_external_count(list: Hid) -> c_int;
+        H5Pget_elink_fapl(list: Hid) -> Hid;
         H5Pget_nfilters(list: Hid) -> c_int;
         H5Pset_link_creation_order(list: Hid, flags: c_uint) -> Herr;
         H5Pset_attr_creation_order(list: Hid, flags: c_uint) -> Herr;
@@ -112,6 +114,7 @@ library! {
         H5Pget_fill_value(list: Hid, kind: Hid, value: *mut c_void) -> Herr;
         H5Pset_fill_value(list: Hid, kind: Hid, value: *const c_void) -> Herr;
         H5Pfill_value_defined(list: Hid, status: *mut c_int) -> Herr;
+        H5Pget_fill_time(list: Hid, time: *mut c_int) -> Herr;
         H5Pget_attr_creation_order(list: Hid, flags: *mut c_uint) -> Herr;
         H5Pget_link_creation_order(list: Hid, flags: *mut c_uint) -> Herr;
         H5Pget_obj_track_times(list: Hid, tracks: *mut bool) -> Herr;

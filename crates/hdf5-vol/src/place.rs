@@ -13,7 +13,7 @@ use crate::{
     abi::{DEFAULT, Hid, INDEX_CREATION_ORDER, ITERATE_DECREASING, ITERATE_INCREASING, ITERATE_NATIVE, INDEX_NAME, LocParams, Token, access, by},
     error::{Error, Result},
     handle::{Body, Handle, Node, handle, id_type_of, text},
-    id::check,
+    id::{Id, check},
     types,
     view::View,
 };
@@ -59,7 +59,7 @@ impl Place {
         self.view.note_path(self.node.object.number(), self.node.path.as_deref());
         let body = match kind {
             isotach_hdf5::Kind::Group => Body::Group(self.node),
-            isotach_hdf5::Kind::Dataset => Body::Dataset(self.node),
+            isotach_hdf5::Kind::Dataset => Body::Dataset(self.node, None),
             isotach_hdf5::Kind::Datatype => {
                 let shadow = types::shadow(&self.view, &self.node.object)?;
                 Body::Datatype(self.node, shadow)
@@ -67,6 +67,14 @@ impl Place {
             isotach_hdf5::Kind::Map => return Err(Error::unsupported("maps")),
         };
         Ok((Handle::give(self.view, body), id_type_of(kind)))
+    }
+
+    /// A handle on the dataset for HDF5, with this access property list.
+    pub(crate) fn open_dataset(self, dapl: Hid) -> Result<*mut c_void> {
+        let library = self.view.library;
+        self.view.note_path(self.node.object.number(), self.node.path.as_deref());
+        let dapl = (dapl != DEFAULT).then(|| Id::new(library, library.H5Pcopy(dapl), "H5Pcopy")).transpose()?;
+        Ok(Handle::give(self.view, Body::Dataset(self.node, dapl)))
     }
 
     /// What a path from here leads to.
@@ -259,9 +267,10 @@ pub(crate) fn number_of(token: &Token) -> u64 {
 /// Opens the file that an external link names, looking where HDF5 looks.
 fn open_external(view: &Arc<View>, name: &str, lapl: Hid) -> Result<Arc<View>> {
     let flags = external_flags(view, lapl)?;
+    let fapl = external_fapl(view, lapl)?;
     let mut first: Option<Error> = None;
     for candidate in candidates(view, name, lapl) {
-        match view.open_beside(&candidate, flags) {
+        match view.open_beside(&candidate, flags, fapl.as_ref()) {
             Ok(opened) => return Ok(opened),
             Err(error) if error.is_not_found() => first = first.or(Some(error)),
             Err(error) => return Err(error),
@@ -277,6 +286,15 @@ fn external_flags(view: &View, lapl: Hid) -> Result<c_uint> {
         check(unsafe { view.library.H5Pget_elink_acc_flags(lapl, &raw mut flags) }, "H5Pget_elink_acc_flags")?;
     }
     Ok(flags)
+}
+
+/// The access property list for the other file, if the link access property list has one.
+fn external_fapl(view: &View, lapl: Hid) -> Result<Option<Id>> {
+    if lapl == DEFAULT {
+        return Ok(None);
+    }
+    let fapl = view.library.H5Pget_elink_fapl(lapl);
+    if fapl == DEFAULT { Ok(None) } else { Id::new(view.library, fapl, "H5Pget_elink_fapl").map(Some) }
 }
 
 /// Where a file is looked for: the folders of `HDF5_EXT_PREFIX`, of the property list, that of the file with the link, the working folder.

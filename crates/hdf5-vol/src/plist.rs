@@ -8,7 +8,7 @@ use std::{
 use isotach_hdf5::{Charset, Filter};
 
 use crate::{
-    abi::{CHARSET_UTF8, DEFAULT, FILL_UNDEFINED, FILL_USER_DEFINED, Hid, ORDER_TRACKED, RANK_MAX},
+    abi::{CHARSET_UTF8, DEFAULT, FILL_TIME_NEVER, FILL_UNDEFINED, FILL_USER_DEFINED, Hid, ORDER_TRACKED, RANK_MAX},
     error::{Error, Result},
     id::{Id, check},
     library::Library,
@@ -126,6 +126,16 @@ pub(crate) fn fill(library: &Library, dcpl: Hid) -> Result<Fill> {
         FILL_USER_DEFINED => Fill::User,
         _ => Fill::Default,
     })
+}
+
+/// Whether elements that were never written show the fill value.
+pub(crate) fn fills(library: &Library, dcpl: Hid) -> Result<bool> {
+    let mut time: c_int = 0;
+    if dcpl != DEFAULT {
+        // SAFETY: the library sets one number.
+        check(unsafe { library.H5Pget_fill_time(dcpl, &raw mut time) }, "H5Pget_fill_time")?;
+    }
+    Ok(time != FILL_TIME_NEVER)
 }
 
 /// How many client values a filter may have: more than any has.

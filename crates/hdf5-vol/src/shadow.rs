@@ -15,7 +15,7 @@ use std::{
 };
 
 use crate::{
-    abi::{ConnectorClass, FileSpecific, FileSpecificArgs, Hid, LocByName, LocData, LocParams, OptionalArgs, SPACE_SCALAR, access, by, file_op, file_specific, id_type},
+    abi::{ConnectorClass, FileSpecific, FileSpecificArgs, Herr, Hid, LocByName, LocData, LocParams, OptionalArgs, SPACE_SCALAR, access, by, file_op, file_specific, id_type},
     error::{Error, Result},
     id::{Id, check},
     library::Library,
@@ -100,6 +100,19 @@ impl Shadow {
             unsafe { self.library.H5VLintrospect_get_conn_cls(self.file, self.native.raw(), 0, &raw mut class) };
         check(status, "H5VLintrospect_get_conn_cls")?;
         Ok(class)
+    }
+
+    /// Passes an optional operation on.
+    ///
+    /// # Safety
+    /// The arguments are those of the operation.
+    pub(crate) unsafe fn file_optional(&self, arguments: &OptionalArgs) -> Result<Herr> {
+        let mut arguments = *arguments;
+        // SAFETY: the file is a native object; the rest is the caller's promise.
+        let status = unsafe {
+            self.library.H5VLfile_optional(self.file, self.native.raw(), &raw mut arguments, self.transfer(), ptr::null_mut())
+        };
+        check(status, "H5VLfile_optional")
     }
 
     /// A native committed datatype that equals this one. [`Self::close_type`] closes it.

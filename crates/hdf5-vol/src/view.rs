@@ -6,7 +6,7 @@ use std::{
     ptr,
     sync::{
         Arc, Mutex, PoisonError, Weak,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering},
     },
 };
 
@@ -31,8 +31,7 @@ pub(crate) struct View {
     pub(crate) site: Site,
     /// The name as the program gave it.
     pub(crate) name: String,
-    /// `H5F_ACC_*` as the program gave them, but for those of creation.
-    pub(crate) intent: c_uint,
+    intent: AtomicU32,
     pub(crate) fapl: Option<Id>,
     /// The types that are in use, by their stored form. Before `host` and the shadow, which they refer to.
     types: Mutex<HashMap<Vec<u8>, Arc<FileType>>>,
@@ -63,7 +62,7 @@ impl View {
             file,
             site,
             name: name.to_owned(),
-            intent,
+            intent: AtomicU32::new(intent),
             fapl,
             types: Mutex::default(),
             host: Host(Handle::host(library, view.clone())),
@@ -77,21 +76,31 @@ impl View {
     /// Another opening of the file by the same name.
     pub(crate) fn reopen(&self) -> Result<Arc<Self>> {
         let fapl = self.fapl.as_ref().map(|fapl| Id::share(self.library, fapl.raw())).transpose()?;
-        Self::new(self.library, self.site.clone(), Arc::clone(&self.file), &self.name, self.intent, fapl)
+        Self::new(self.library, self.site.clone(), Arc::clone(&self.file), &self.name, self.intent(), fapl)
     }
 
-    /// Opens another file, as this one was opened.
-    pub(crate) fn open_beside(&self, name: &str, flags: c_uint) -> Result<Arc<Self>> {
-        let intent = if flags == access::DEFAULT { self.intent } else { flags & access::READ_WRITE };
+    /// Opens another file: as this one was opened, but for the flags and the property list that are given.
+    pub(crate) fn open_beside(&self, name: &str, flags: c_uint, fapl: Option<&Id>) -> Result<Arc<Self>> {
+        let intent = if flags == access::DEFAULT { self.intent() } else { flags & access::KEPT };
         let wanted = if intent & access::READ_WRITE == 0 { Access::ReadOnly } else { Access::ReadWrite };
         let file = self.site.open(name, wanted)?;
-        let fapl = self.fapl.as_ref().map(|fapl| Id::share(self.library, fapl.raw())).transpose()?;
-        Self::new(self.library, self.site.clone(), file, name, intent, fapl)
+        let fapl = fapl.or(self.fapl.as_ref()).map(|fapl| Id::new(self.library, self.library.H5Pcopy(fapl.raw()), "H5Pcopy"));
+        Self::new(self.library, self.site.clone(), file, name, intent, fapl.transpose()?)
+    }
+
+    /// `H5F_ACC_*` as the program gave them, but for those of creation.
+    pub(crate) fn intent(&self) -> c_uint {
+        self.intent.load(Ordering::Relaxed)
+    }
+
+    /// Says that readers go along while this view writes.
+    pub(crate) fn start_swmr(&self) {
+        self.intent.fetch_or(access::SWMR_WRITE, Ordering::Relaxed);
     }
 
     /// Fails if the program opened the file for reading.
     pub(crate) fn writable(&self) -> Result<()> {
-        if self.intent & access::READ_WRITE == 0 {
+        if self.intent() & access::READ_WRITE == 0 {
             return Err(FileError::ReadOnly { what: self.name.clone() }.into());
         }
         Ok(())

@@ -86,13 +86,14 @@ pub(crate) mod type_class {
 /// `H5F_ACC_*`.
 pub(crate) mod access {
     use std::ffi::c_uint;
-    pub(crate) const READ_ONLY: c_uint = 0;
     pub(crate) const READ_WRITE: c_uint = 1;
     pub(crate) const TRUNCATE: c_uint = 2;
     pub(crate) const EXCLUSIVE: c_uint = 4;
     pub(crate) const CREATE: c_uint = 0x10;
     pub(crate) const SWMR_WRITE: c_uint = 0x20;
     pub(crate) const SWMR_READ: c_uint = 0x40;
+    /// What an open file keeps of the flags.
+    pub(crate) const KEPT: c_uint = READ_WRITE | SWMR_WRITE | SWMR_READ;
     pub(crate) const DEFAULT: c_uint = 0xffff;
 }
 

@@ -25,6 +25,11 @@ pub(crate) mod file_op {
     use std::ffi::c_int;
     pub(crate) const CLEAR_LINK_CACHE: c_int = 0;
     pub(crate) const FREE_SPACE: c_int = 3;
+    pub(crate) const CACHE_SETTINGS_FIRST: c_int = 5;
+    pub(crate) const CACHE_SIZE: c_int = 7;
+    pub(crate) const CACHE_RESET: c_int = 10;
+    pub(crate) const CACHE_CHANGE: c_int = 11;
+    pub(crate) const START_SWMR_WRITE: c_int = 13;
     pub(crate) const SIZE: c_int = 8;
     pub(crate) const SET_VERSION_BOUNDS: c_int = 23;
     pub(crate) const END_OF_ALLOCATION: c_int = 21;
