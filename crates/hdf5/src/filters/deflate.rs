@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 
 use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
 
-use super::failed;
+use super::failure::failed;
 use crate::Result;
 
 pub(super) fn encode(values: &[u32], bytes: &[u8]) -> Result<Vec<u8>> {

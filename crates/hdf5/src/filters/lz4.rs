@@ -5,7 +5,7 @@
 
 use lz4_flex::block;
 
-use super::failed;
+use super::failure::failed;
 use crate::Result;
 
 /// The plugin's usual length of a block.

@@ -5,6 +5,7 @@
 
 mod bits;
 mod deflate;
+mod failure;
 mod fletcher32;
 mod lz4;
 mod nbit;
@@ -129,11 +130,6 @@ fn decode_one(filter: &Filter, bytes: Vec<u8>, most: usize) -> Result<Option<Vec
         ZSTANDARD => zstandard::decode(&bytes, most),
         _ => return Err(unknown_filter(filter)),
     })
-}
-
-/// An encoder that failed.
-fn failed(name: &str, error: impl std::fmt::Display) -> Error {
-    Error::invalid(format!("a chunk that {name} cannot encode ({error})"), "other data or another filter")
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use super::{
     bits::{BitReader, BitWriter, low, number, put_number},
-    failed,
+    failure::failed,
 };
 use crate::Result;
 

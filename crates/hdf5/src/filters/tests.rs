@@ -1,3 +1,5 @@
+//! Filters give back what they got, store what HDF5 stores, and never panic.
+
 use isotach_engine_kit::random::Seeded;
 use proptest::prelude::*;
 

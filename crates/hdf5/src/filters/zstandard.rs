@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use super::failed;
+use super::failure::failed;
 use crate::Result;
 
 /// The level for which a program gives none.

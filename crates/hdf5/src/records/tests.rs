@@ -1,3 +1,5 @@
+//! Records read back, and damaged ones are errors.
+
 use proptest::prelude::*;
 
 use super::*;
