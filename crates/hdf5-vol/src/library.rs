@@ -53,7 +53,7 @@ macro_rules! library {
                 Ok(Self {
                     $($safe: handle.function(concat!(stringify!($safe), "\0"))?,)*
                     $($raw: handle.function(concat!(stringify!($raw), "\0"))?,)*
-                    $($variable: handle.symbol(concat!(stringify!($variable), "\0"))?.cast(),)*
+                    $($variable: handle.variable(concat!(stringify!($variable), "\0"))?.cast(),)*
                     push_error: handle.function("H5Epush2\0")?,
                     // Version 2.0 has another H5Tdecode with one argument more.
                     decode_type: handle.function("H5Tdecode1\0").or_else(|_| handle.function("H5Tdecode\0"))?,
@@ -245,6 +245,16 @@ impl Handle {
         if symbol.is_null() { Err(format!("the library has no {}", text.to_string_lossy())) } else { Ok(symbol) }
     }
 
+    /// A variable. A program that is linked with the library may hold a copy of it, which is then the library's own, too: the linker
+    /// resolves the name to the copy everywhere but in a search of the library alone.
+    fn variable(&self, name: &'static str) -> Result<*mut c_void, String> {
+        let own = self.symbol(name)?;
+        let is_in_scope = in_scope(c"H5Epush2") == self.symbol("H5Epush2\0")?;
+        let text = CStr::from_bytes_with_nul(name.as_bytes()).map_err(|error| error.to_string())?;
+        let used = if is_in_scope { in_scope(text) } else { own };
+        Ok(if used.is_null() { own } else { used })
+    }
+
     /// A function, by its name with a zero behind it. `F` must be its type as HDF5's headers declare it.
     fn function<F: Copy>(&self, name: &'static str) -> Result<F, String> {
         const { assert!(size_of::<F>() == size_of::<*mut c_void>(), "a pointer to a function") };
@@ -262,6 +272,12 @@ impl Handle {
         unsafe { get(major, minor, release) };
         Ok(version)
     }
+}
+
+/// What the program and the libraries that it is linked with mean by a name; null if nothing.
+fn in_scope(name: &CStr) -> *mut c_void {
+    // SAFETY: a search of what is loaded.
+    unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }
 }
 
 impl Library {
