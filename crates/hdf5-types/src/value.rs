@@ -16,10 +16,12 @@ pub enum Value {
     Integer(i128),
     /// An integer that is too large for the former.
     Unsigned(u128),
-    /// A floating-point number, at most as precise as an `f64`.
+    /// A floating-point number of more than 4 bytes, at most as precise as an `f64`.
     Float(f64),
+    /// A floating-point number of at most 4 bytes.
+    Single(f32),
     /// Real and imaginary part.
-    Complex(f64, f64),
+    Complex(Box<[Value; 2]>),
     /// A text.
     Text(String),
     /// The name in an enumeration.
@@ -71,6 +73,7 @@ impl Datatype {
                 Ok(integer(element, *order, false, (*offset).into(), (*precision).into()))
             }
             Class::Float(float) => Ok(match load(element, float.order) {
+                Some(number) if self.size <= 4 => Value::Single(float.read(number) as f32),
                 Some(number) => Value::Float(float.read(number)),
                 None => Value::Bytes(element.to_vec()),
             }),
@@ -105,8 +108,8 @@ impl Datatype {
             Class::Complex { base } => {
                 let (real, imaginary) = element.split_at(base.size as usize);
                 match (base.value(real, blob)?, base.value(imaginary, blob)?) {
-                    (Value::Float(real), Value::Float(imaginary)) => Ok(Value::Complex(real, imaginary)),
-                    _ => Ok(Value::Bytes(element.to_vec())),
+                    (Value::Bytes(_), _) => Ok(Value::Bytes(element.to_vec())),
+                    (real, imaginary) => Ok(Value::Complex(Box::new([real, imaginary]))),
                 }
             }
         }
