@@ -36,6 +36,9 @@ impl BlobId {
     /// The name of no blob.
     pub const NULL: Self = Self([0; 16]);
 
+    /// The name of an empty blob, which is there: an empty string is another value than none.
+    pub const EMPTY: Self = Self([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
+
     /// Whether it names no blob.
     pub fn is_null(&self) -> bool {
         *self == Self::NULL
@@ -130,7 +133,7 @@ impl Session {
         let too_long = |_| Error::invalid(format!("a blob of {} bytes", bytes.len()), "less than 4 GiB");
         let length = u32::try_from(bytes.len()).map_err(too_long)?;
         if length == 0 {
-            return Ok(BlobId::NULL);
+            return Ok(BlobId::EMPTY);
         }
         if bytes.len() >= LARGE {
             let page = store.write_array(bytes)?;
@@ -177,10 +180,10 @@ impl Session {
     }
 
     pub(crate) fn blob(&mut self, store: &Store, id: &BlobId) -> Result<Vec<u8>> {
-        if id.is_null() {
+        let part = id.part();
+        if part.length == 0 {
             return Ok(Vec::new());
         }
-        let part = id.part();
         let open = self.blobs.open.as_ref().filter(|(page, ..)| *page == part.page);
         if let Some((_, bytes, _)) = open {
             return part.of(bytes).map(<[u8]>::to_vec).ok_or_else(|| part.absent());
@@ -223,10 +226,10 @@ impl Session {
     }
 
     pub(crate) fn remove_blob(&mut self, id: &BlobId) -> Result<()> {
-        if id.is_null() {
+        let part = id.part();
+        if part.length == 0 {
             return Ok(());
         }
-        let part = id.part();
         let range = u64::from(part.offset)..u64::from(part.offset) + u64::from(part.length);
         if let Some((page, bytes, removed)) = &mut self.blobs.open
             && *page == part.page
