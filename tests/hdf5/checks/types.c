@@ -57,7 +57,6 @@ static void committed(void)
         hid_t type = H5Topen2(file, NAMES[i], H5P_DEFAULT), fresh = i == 0 ? record_type() : i == 1 ? enum_type() : H5Tcopy(H5T_IEEE_F32BE);
         check(type >= 0 && H5Tequal(type, fresh) > 0, "%s is the same again", NAMES[i]);
         check(H5Oget_info3(type, &info, H5O_INFO_BASIC) >= 0 && info.type == H5O_TYPE_NAMED_DATATYPE, "it is a committed type");
-        show("references", info.rc);
         there = H5Tget_create_plist(type);
         DONE(there, "its creation properties");
         H5Pclose(there);
