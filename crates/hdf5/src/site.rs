@@ -182,6 +182,10 @@ impl Site {
                 Some((uri, stub.label))
             }
         };
+        // The pool would be made with all folders above it.
+        if !path.parent().is_some_and(Path::is_dir) {
+            return Err(absent(name));
+        }
         let stub = Stub { label: new_label(path)?, pool: FOLDER.to_owned() };
         let uri = self.pool_of(path, &stub)?;
         let pool = self.create_pool(&uri).map_err(|error| in_folder(error, name))?;
