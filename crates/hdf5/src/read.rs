@@ -3,7 +3,11 @@
 //! Pieces of chunks without filters go from the store into the caller's buffer. Where pieces are many and small, the part of the chunk
 //! that they span is read once and spread. Chunks are read in batches, one request each.
 
-use std::{mem, ops::Range, sync::Arc};
+use std::{
+    mem,
+    ops::Range,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use isotach_object::{ArrayRead, Cell, Container};
 
@@ -12,6 +16,7 @@ use crate::{
     chunk::{Key, State, Target, key_of},
     grid::{Grid, Piece},
     layout::{array, in_place_cell},
+    parallel,
     ranges::Patches,
     records::{Chunk, Form},
 };
@@ -249,7 +254,30 @@ impl Reader<'_> {
                 return Err(self.damaged("a chunk that is missing or short"));
             }
         }
-        wanted.into_iter().try_for_each(|read| self.finish(&jobs[read.job], read, pieces, packed))
+        let decoded = self.decode(jobs, &mut wanted)?;
+        for (read, whole) in wanted.into_iter().zip(decoded) {
+            self.finish(&jobs[read.job], read, whole, pieces, packed);
+        }
+        Ok(())
+    }
+
+    /// Of each read of filtered bytes, the chunk.
+    fn decode(&self, jobs: &[Job], wanted: &mut [Wanted]) -> Result<Vec<Option<Arc<Vec<u8>>>>> {
+        let stored: Vec<_> = wanted
+            .iter_mut()
+            .map(|read| match (&jobs[read.job].source, &mut read.into) {
+                (Source::Filtered { chunk, .. }, Into::Buffer(buffer, _)) => {
+                    Some((chunk.clone(), Mutex::new(mem::take(buffer))))
+                }
+                _ => None,
+            })
+            .collect();
+        let bytes = stored.iter().flatten().count() * self.target.length;
+        parallel::map(stored.len(), bytes, |at, _| {
+            let Some((chunk, stored)) = &stored[at] else { return Ok(None) };
+            let stored = mem::take(&mut *stored.lock().unwrap_or_else(PoisonError::into_inner));
+            self.decoded(chunk, stored).map(Arc::new).map(Some)
+        })
     }
 
     fn cell<'j>(&self, job: &'j Job) -> Cell<'j> {
@@ -265,7 +293,14 @@ impl Reader<'_> {
     }
 
     /// What remains to be done with bytes that were read.
-    fn finish(&self, job: &Job, read: Wanted, pieces: &[Piece], packed: &mut [u8]) -> Result<()> {
+    fn finish(
+        &self,
+        job: &Job,
+        read: Wanted,
+        whole: Option<Arc<Vec<u8>>>,
+        pieces: &[Piece],
+        packed: &mut [u8],
+    ) {
         match (&job.source, read.into) {
             (Source::Plain { patches: Some(patches), .. }, Into::Packed(range)) => {
                 patches.apply(read.offset, &mut packed[range]);
@@ -274,9 +309,8 @@ impl Reader<'_> {
                 patches.iter().for_each(|patches| patches.apply(read.offset, &mut buffer));
                 spread(&buffer, read.offset, &pieces[of_job], packed);
             }
-            (Source::Filtered { chunk, .. }, Into::Buffer(buffer, of_job)) => {
-                let whole = Arc::new(self.decoded(chunk, buffer)?);
-                let of_job = &pieces[of_job];
+            (Source::Filtered { chunk, .. }, Into::Buffer(_, of_job)) => {
+                let (Some(whole), of_job) = (whole, &pieces[of_job]) else { return };
                 spread(&whole, 0, of_job, packed);
                 let total: usize = of_job.iter().map(|piece| piece.length).sum();
                 // Who reads a chunk in parts comes back for the rest.
@@ -286,7 +320,6 @@ impl Reader<'_> {
             }
             _ => {}
         }
-        Ok(())
     }
 
     fn decoded(&self, chunk: &Chunk, stored: Vec<u8>) -> Result<Vec<u8>> {
