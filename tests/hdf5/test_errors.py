@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
 from conftest import NATIVE, Connector
 
 
@@ -116,30 +118,36 @@ def test_one_of_several_programs_that_create_a_file_at_once_wins_whole(
     assert python(isotach, script, tmp_path) == "done\n"
 
 
-def test_a_full_disk_leaves_the_last_version(isotach: Connector, tmp_path: Path) -> None:
-    python(
-        isotach,
-        "with h5py.File('file.h5', 'w') as file:\n    file['x'] = np.arange(1000)\n    file.attrs['n'] = 1\n",
-        tmp_path,
+FULL = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+file = h5py.File('file.h5', 'r+')
+file['x'][...] = 0
+file.attrs['n'] = 2
+try:
+    file['large'] = np.random.default_rng(1).integers(0, 1 << 60, 1 << 20)
+    print('no error')
+except (OSError, RuntimeError) as error:
+    print(str(error).replace('\\n', ' '))
+{then}
+"""
+
+
+@pytest.mark.parametrize("then", ["os.kill(os.getpid(), signal.SIGKILL)", "file.close()"])
+def test_a_full_disk_leaves_the_last_version(then: str, isotach: Connector, tmp_path: Path) -> None:
+    create = (
+        "with h5py.File('file.h5', 'w') as file:\n    file['x'] = np.arange(1000)\n    file.attrs['n'] = 1\n"
     )
-    script = (
-        "import resource, signal\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))\n"
-        "try:\n"
-        "    with h5py.File('file.h5', 'r+') as file:\n"
-        "        file['x'][...] = 0\n"
-        "        file.attrs['n'] = 2\n"
-        "        file['large'] = np.random.default_rng(1).integers(0, 1 << 60, 1 << 20)\n"
-        "    print('no error')\n"
-        "except (OSError, RuntimeError) as error:\n"
-        "    print(str(error).replace('\\n', ' '))\n"
-        "os._exit(0)\n"
+    python(isotach, create, tmp_path)
+    script = "import h5py, numpy as np, os, sys\nsys.stdout.reconfigure(line_buffering=True)\n" + FULL.format(
+        then=then
     )
-    told = isotach.run([sys.executable, "-c", "import h5py, numpy as np, os\n" + script], folder=tmp_path)
-    assert told.returncode == 0 and "no error" not in told.stdout, told.stdout + told.stderr
-    assert "large" in told.stdout, told.stdout
+    told = isotach.run([sys.executable, "-c", script], folder=tmp_path)
+    assert "no space left" in told.stdout, told.stdout + told.stderr
+    if then == "file.close()":
+        assert told.returncode == 1 and "file.h5 stays at its last version" in told.stderr
     check = (
         "with h5py.File('file.h5', 'r') as file:\n    print(file.attrs['n'], file['x'][999], sorted(file))\n"
     )
-    assert python(isotach, check, tmp_path) == "1 999 ['x']\n"
+    assert python(isotach, check, tmp_path).strip() == "1 999 ['x']"

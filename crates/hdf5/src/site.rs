@@ -222,8 +222,12 @@ impl Site {
             }
             return Ok(file);
         }
-        let pool = self.registry.open_pool(&uri).map_err(|error| absent_or(error, name))?;
-        let container = pool.open_container(&key.1).map_err(|error| absent_or(error, name))?;
+        let missing = |error| match self.place(name) {
+            Ok(Place::Beside(_)) => lost_or(error, name, &key),
+            _ => absent_or(error, name),
+        };
+        let pool = self.registry.open_pool(&uri).map_err(missing)?;
+        let container = pool.open_container(&key.1).map_err(missing)?;
         let root = layout::check(&*container, name)?;
         let file = File::new(name, container, root, access == Access::ReadWrite)?;
         Ok(register(&mut open, key, file))
@@ -336,7 +340,8 @@ impl Site {
     /// Opens a pool, and creates it if it is not there.
     fn create_pool(&self, uri: &PoolUri) -> Result<Arc<dyn Pool>> {
         match self.registry.open_pool(uri) {
-            Err(ObjectError::NotFound { .. }) => {}
+            // Another process may be creating it, which makes the folder first.
+            Err(ObjectError::NotFound { .. } | ObjectError::InvalidInput { .. }) => {}
             found => return Ok(found?),
         }
         let engine: &Arc<dyn Engine> = self.registry.engine(uri.scheme())?;
@@ -403,6 +408,17 @@ fn new_label(path: &Path) -> Result<Label> {
 
 fn absent(name: &str) -> Error {
     Error::not_found(format!("file {name} (errno = 2)"))
+}
+
+/// The error of a stub whose container cannot be opened. A file that is lost is not absent: nothing may take its place.
+fn lost_or(error: ObjectError, name: &str, (pool, label): &(String, Label)) -> Error {
+    match error {
+        ObjectError::NotFound { .. } => Error::corrupt(
+            format!("the data of file {name} is missing: container {label}"),
+            format!("pool {pool}"),
+        ),
+        error => error.into(),
+    }
 }
 
 fn absent_or(error: ObjectError, name: &str) -> Error {

@@ -71,7 +71,7 @@ pub(crate) fn read(path: &Path) -> Result<Found> {
         None if bytes.starts_with(SIGNATURE) => {
             Found::Other("a native HDF5 file (isotach h5 copy imports it)")
         }
-        None => Found::Other("another file"),
+        None => Found::Other("no HDF5 file"),
     })
 }
 
@@ -88,6 +88,14 @@ pub(crate) fn write(path: &Path, stub: &Stub, must_be_new: bool, sync: bool) -> 
         fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
     }
     Ok(())
+}
+
+/// Gives a file its name if nothing has it. Some file systems have no hard links; there, another program may see a part of the stub.
+fn link_new(aside: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match fs::hard_link(aside, path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => write_aside(path, bytes, true),
+        linked => linked,
+    }
 }
 
 fn write_aside(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
@@ -119,7 +127,7 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left aside");
         for (bytes, what) in [
             (&b"\x89HDF\r\n\x1a\n\0\0"[..], "native"),
-            (b"hello", "another"),
+            (b"hello", "no HDF5"),
             (b"\x89HDF\r\n\x1a\nisotach 2\n", "newer"),
         ] {
             fs::write(&path, bytes).unwrap();
