@@ -141,8 +141,8 @@ pub(crate) unsafe fn read(library: &'static Library, attribute: *mut c_void, mem
         let width = size.max(kind.size) * count;
         bytes.resize(width, 0);
         let mut background = vec![0; width];
-        if kind.contents.has_fields {
-            // SAFETY: the program's buffer holds the elements; those fields that are not read stay as they are.
+        if kind.contents.has_fields || kind.contents.has_blobs {
+            // SAFETY: the program's buffer holds the elements; what the conversion does not set stays as it is.
             unsafe { background.as_mut_ptr().copy_from_nonoverlapping(buffer.cast(), size * count) };
         }
         transfer::convert(&view, kind.file.raw(), memory_type, count, &mut bytes, &mut background, dxpl)?;

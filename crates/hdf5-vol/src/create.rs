@@ -7,7 +7,7 @@ use isotach_hdf5::{Error as FileError, Header, Kind, Target};
 use crate::{
     abi::{Herr, Hid, LocParams},
     error::{Error, Result},
-    file::{now, settle},
+    file::now,
     handle::{Closing, Node, text},
     place::{self, Entry, Found, Place},
     plist,
@@ -129,7 +129,7 @@ pub(crate) unsafe fn existing(object: *const c_void, loc: *const LocParams, name
 pub(crate) fn close(closing: Closing) -> Result<Herr> {
     let view = closing.view()?;
     if !view.has_file_handles() {
-        settle(&view)?;
+        view.settle()?;
     }
     // The view before the handle, so that the shadow is closed while the handle is still there.
     drop(view);

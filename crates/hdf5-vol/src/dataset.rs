@@ -14,8 +14,7 @@ use crate::{
     },
     create::{self, Spot},
     error::{Error, Result},
-    file::settle,
-    handle::{handle, take},
+    handle::{Node, handle, take},
     id::Id,
     layout,
     library::Library,
@@ -83,7 +82,7 @@ impl Many {
     ///
     /// # Safety
     /// The arrays have this many entries.
-    unsafe fn transfer(&self, index: usize) -> Result<(Arc<View>, Transfer)> {
+    unsafe fn transfer(&self, index: usize) -> Result<(Arc<View>, Transfer, &Node)> {
         // SAFETY: the caller's promise; HDF5 passes datasets of this connector.
         let (handle, wanted) = unsafe {
             let wanted = Wanted {
@@ -95,16 +94,19 @@ impl Many {
             (handle(*self.datasets.add(index))?, wanted)
         };
         let view = handle.view()?;
-        let transfer = Transfer::new(&view, &handle.dataset()?.object, wanted)?;
-        Ok((view, transfer))
+        let node = handle.dataset()?;
+        let transfer = Transfer::new(&view, &node.object, wanted)?;
+        Ok((view, transfer, node))
     }
 }
 
 /// Reads elements of datasets.
 pub(crate) unsafe fn read(_: &'static Library, many: Many, buffers: *mut *mut c_void) -> Result<Herr> {
     for index in 0..many.count {
-        // SAFETY: HDF5 passes arrays of this length, and the program's buffers are as large as it says.
-        unsafe { many.transfer(index)?.1.read(*buffers.add(index)) }?;
+        // SAFETY: HDF5 passes arrays of this length.
+        let (_, transfer, node) = unsafe { many.transfer(index) }?;
+        // SAFETY: the program's buffers are as large as it says.
+        unsafe { transfer.read(*buffers.add(index)) }.map_err(|error| error.at(|| node.path.clone()))?;
     }
     Ok(0)
 }
@@ -113,10 +115,12 @@ pub(crate) unsafe fn read(_: &'static Library, many: Many, buffers: *mut *mut c_
 pub(crate) unsafe fn write(_: &'static Library, many: Many, buffers: *mut *const c_void) -> Result<Herr> {
     for index in 0..many.count {
         // SAFETY: HDF5 passes arrays of this length.
-        let (view, transfer) = unsafe { many.transfer(index) }?;
+        let (view, transfer, node) = unsafe { many.transfer(index) }?;
         view.writable()?;
         // SAFETY: the program's buffers are as large as it says.
-        unsafe { transfer.write(*buffers.add(index)) }?;
+        let written = unsafe { transfer.write(*buffers.add(index)) }.map_err(|error| error.at(|| node.path.clone()));
+        view.note_failure(&written);
+        written?;
     }
     Ok(0)
 }
@@ -176,7 +180,7 @@ pub(crate) unsafe fn specific(_: &'static Library, object: *mut c_void, argument
             // SAFETY: HDF5 passes as many lengths as the dataset has dimensions.
             unsafe { set_extent(&view, &handle.dataset()?.object, size) }?;
         }
-        dataset_specific::FLUSH => settle(&view)?,
+        dataset_specific::FLUSH => view.settle()?,
         dataset_specific::REFRESH => view.file.refresh()?,
         other => return Err(Error::unsupported(format!("the operation {other} on datasets"))),
     }

@@ -8,7 +8,7 @@ use crate::{
     abi::{DatatypeGetArgs, DatatypeSpecificArgs, Herr, Hid, LocParams, OptionalArgs, datatype_get, datatype_specific},
     create::{self, Spot},
     error::{Error, Result},
-    file::{now, settle},
+    file::now,
     handle::{handle, take},
     library::Library,
     out::put,
@@ -86,7 +86,7 @@ pub(crate) unsafe fn specific(_: &'static Library, object: *mut c_void, argument
     // SAFETY: HDF5 passes the arguments, and an object of this connector.
     let (arguments, view) = unsafe { (arguments.as_ref().ok_or_else(|| Error::argument("no arguments"))?, handle(object)?.view()?) };
     match arguments.op {
-        datatype_specific::FLUSH => settle(&view)?,
+        datatype_specific::FLUSH => view.settle()?,
         datatype_specific::REFRESH => view.file.refresh()?,
         other => return Err(Error::unsupported(format!("the operation {other} on datatypes"))),
     }

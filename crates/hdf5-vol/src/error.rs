@@ -10,6 +10,8 @@ pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 pub(crate) enum Error {
     /// The file's model refused or failed.
     File(FileError),
+    /// The same, for the object at a path.
+    At(String, FileError),
     /// A function of HDF5 failed, which this names.
     Library(&'static str),
     /// HDF5 or the program passed something that is wrong.
@@ -31,6 +33,22 @@ impl Error {
         Self::File(FileError::not_found(what))
     }
 
+    /// Names the object that the error is about.
+    pub(crate) fn at(self, path: impl FnOnce() -> Option<String>) -> Self {
+        match self {
+            Self::File(error) => match path() {
+                Some(path) => Self::At(path, error),
+                None => Self::File(error),
+            },
+            other => other,
+        }
+    }
+
+    /// Whether the store failed, so that not everything that the program wrote is there.
+    pub(crate) fn is_of_store(&self) -> bool {
+        matches!(self, Self::File(FileError::Object(_) | FileError::Io { .. }) | Self::At(_, FileError::Object(_) | FileError::Io { .. }))
+    }
+
     pub(crate) fn is_not_found(&self) -> bool {
         matches!(self, Self::File(FileError::NotFound { .. }))
     }
@@ -46,6 +64,7 @@ impl std::fmt::Display for Error {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::File(error) => error.fmt(out),
+            Self::At(path, error) => write!(out, "{path}: {error}"),
             Self::Library(function) => write!(out, "{function} failed"),
             Self::Argument(what) => out.write_str(what),
             Self::Unsupported(what) => write!(out, "the Isotach connector has no support for {what}"),

@@ -56,19 +56,11 @@ pub(crate) unsafe fn close(_: &'static Library, file: *mut c_void) -> Result<Her
     let closing = unsafe { take(file) }?;
     let view = closing.view()?;
     view.close_file_handle();
-    let settled = if view.has_file_handles() { Ok(()) } else { settle(&view) };
+    let settled = if view.has_file_handles() { Ok(()) } else { view.settle() };
     // The view before the handle, so that the shadow is closed while the handle is still there.
     drop(view);
     drop(closing);
     settled.map(|()| 0)
-}
-
-/// Commits what was written, if anything was.
-pub(crate) fn settle(view: &View) -> Result<()> {
-    if view.file.is_writable() && view.file.has_changes() {
-        view.file.commit()?;
-    }
-    Ok(())
 }
 
 /// Answers what a file is.
@@ -143,7 +135,7 @@ pub(crate) unsafe fn specific(library: &'static Library, object: *mut c_void, ar
     let arguments = unsafe { arguments.as_mut() }.ok_or_else(|| Error::argument("no arguments"))?;
     match arguments.op {
         // SAFETY: HDF5 passes an object of this connector.
-        file_specific::FLUSH => settle(&*unsafe { handle(object) }?.view()?)?,
+        file_specific::FLUSH => unsafe { handle(object) }?.view()?.settle()?,
         file_specific::REOPEN => {
             // SAFETY: as above.
             let view = unsafe { handle(object) }?.view()?.reopen()?;
@@ -193,7 +185,7 @@ pub(crate) unsafe fn optional(_: &'static Library, object: *mut c_void, argument
         file_op::START_SWMR_WRITE => {
             view.writable()?;
             view.start_swmr();
-            settle(&view)?;
+            view.settle()?;
             Ok(0)
         }
         // Settings of a cache that only native files have: the shadow has one, and remembers them.

@@ -8,7 +8,7 @@ use crate::{
     abi::{GroupGetArgs, GroupInfo, GroupSpecificArgs, Herr, Hid, LocParams, ORDER_TRACKED, OptionalArgs, group_get, group_specific},
     create::{self, Spot},
     error::{Error, Result},
-    file::{now, settle},
+    file::now,
     handle::{handle, take},
     id::check,
     library::Library,
@@ -109,7 +109,7 @@ pub(crate) unsafe fn specific(_: &'static Library, object: *mut c_void, argument
     // SAFETY: HDF5 passes an object of this connector.
     let view = unsafe { handle(object) }?.view()?;
     match arguments.op {
-        group_specific::FLUSH => settle(&view)?,
+        group_specific::FLUSH => view.settle()?,
         group_specific::REFRESH => view.file.refresh()?,
         group_specific::MOUNT | group_specific::UNMOUNT => return Err(Error::unsupported("mounting files")),
         other => return Err(Error::unsupported(format!("the operation {other} on groups"))),

@@ -49,6 +49,7 @@ fn push(library: &Library, error: &Error) {
 
 fn class(library: &Library, error: &Error) -> (Hid, Hid) {
     let minor = match error {
+        Error::At(_, FileError::Unsupported { .. }) => library.H5E_UNSUPPORTED_g(),
         Error::File(FileError::NotFound { .. }) => library.H5E_NOTFOUND_g(),
         Error::File(FileError::AlreadyExists { .. }) => library.H5E_EXISTS_g(),
         Error::File(FileError::ReadOnly { .. }) => library.H5E_WRITEERROR_g(),

@@ -14,7 +14,6 @@ use crate::{
     },
     create::free_entry,
     error::{Error, Result},
-    file::settle,
     handle::{Node, handle, text},
     id::check,
     iterate,
@@ -188,7 +187,7 @@ pub(crate) unsafe fn specific(
         // SAFETY: as above.
         object_specific::VISIT => return unsafe { visit(library, place::place(object, loc)?, arguments.args.visit) },
         // SAFETY: HDF5 passes an object of this connector.
-        object_specific::FLUSH => settle(&*unsafe { handle(object) }?.view()?)?,
+        object_specific::FLUSH => unsafe { handle(object) }?.view()?.settle()?,
         // SAFETY: as above.
         object_specific::REFRESH => unsafe { handle(object) }?.view()?.file.refresh()?,
         other => return Err(Error::unsupported(format!("the operation {other} on objects"))),

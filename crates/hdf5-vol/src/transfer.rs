@@ -95,7 +95,8 @@ impl Transfer {
             let count = part.count;
             self.object.read(&part.in_file, &mut bytes[..count * self.kind.size])?;
             if !self.is_plain {
-                if self.kind.contents.has_fields {
+                // What a conversion keeps: fields that are not read, and what a program's own conversion knows of its elements.
+                if self.kind.contents.has_fields || self.kind.contents.has_blobs {
                     // SAFETY: the caller's promise.
                     unsafe { gather(buffer, &part.in_memory, self.memory_size, background) };
                 }

@@ -54,7 +54,7 @@ impl Values<'_> {
 
 fn outward(error: Error) -> FileError {
     match error {
-        Error::File(error) => error,
+        Error::File(error) | Error::At(_, error) => error,
         other => FileError::unsupported(format!("copying these elements: {other}")),
     }
 }

@@ -15,7 +15,7 @@ use isotach_hdf5::{Access, Error as FileError, File, Last, Object, Resolved, Sit
 use crate::{
     abi::access,
     connector,
-    error::Result,
+    error::{Error, Result},
     handle::{Body, Handle, is_type_of, take},
     id::Id,
     library::Library,
@@ -44,6 +44,8 @@ pub(crate) struct View {
     paths: Mutex<HashMap<u64, String>>,
     /// Whether replaced blobs are kept, since others may name them.
     pub(crate) keeps_blobs: AtomicBool,
+    /// The first write that failed.
+    failure: Mutex<Option<String>>,
 }
 
 impl View {
@@ -70,6 +72,7 @@ impl View {
             file_handles: AtomicUsize::new(0),
             paths: Mutex::default(),
             keeps_blobs: AtomicBool::new(false),
+            failure: Mutex::default(),
         }))
     }
 
@@ -96,6 +99,28 @@ impl View {
     /// Says that readers go along while this view writes.
     pub(crate) fn start_swmr(&self) {
         self.intent.fetch_or(access::SWMR_WRITE, Ordering::Relaxed);
+    }
+
+    /// Remembers that something that the program wrote is lost.
+    pub(crate) fn note_failure<T>(&self, result: &Result<T>) {
+        if let Some(error) = result.as_ref().err().filter(|error| error.is_of_store()) {
+            let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+            failure.get_or_insert_with(|| error.to_string());
+        }
+    }
+
+    /// Commits what was written, if anything was. After a failed write nothing is committed: readers keep the last whole version.
+    pub(crate) fn settle(&self) -> Result<()> {
+        if !self.file.is_writable() || !self.file.has_changes() {
+            return Ok(());
+        }
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(failure) = failure {
+            self.file.discard()?;
+            return Err(Error::argument(format!("{} stays at its last version, since a write failed: {failure}", self.name)));
+        }
+        self.file.commit()?;
+        Ok(())
     }
 
     /// Fails if the program opened the file for reading.
