@@ -388,7 +388,6 @@ impl Session {
         if self.new.remove(&number) {
             self.forget_values(number);
             self.forget(metadata(number));
-            self.removed.insert(number);
             return Ok(());
         }
         if let Some(header) = self.header(number)?

@@ -6,14 +6,15 @@
 use std::{
     mem,
     ops::Range,
+    slice,
     sync::{Arc, Mutex, PoisonError},
 };
 
-use isotach_object::{ArrayRead, Cell, Container};
+use isotach_object::{ArrayRead, Cell, Container, Error as ObjectError};
 
 use crate::{
     Data, Error, Object, Result, Run,
-    chunk::{Key, State, Target, key_of},
+    chunk::{Key, State, Target, key_of, place_of},
     grid::{Grid, Piece},
     layout::{array, in_place_cell},
     parallel,
@@ -165,6 +166,19 @@ impl Reader<'_> {
         }
     }
 
+    /// The error of reading a chunk, which names the chunk by its first element.
+    fn in_chunk(&self, job: &Job, error: Error) -> Error {
+        let Error::Object(ObjectError::Corrupt { what, place }) | Error::Corrupt { what, place } = error else {
+            return error;
+        };
+        let sizes = &self.target.data.chunk;
+        let first: Vec<u64> = match place_of(&job.key, sizes.len()) {
+            Some(places) => places.iter().zip(sizes).map(|(place, size)| place.saturating_mul(*size)).collect(),
+            None => Vec::new(),
+        };
+        Error::corrupt(format!("the chunk at {first:?}: {what}"), place)
+    }
+
     fn damaged(&self, what: &str) -> Error {
         Error::corrupt(what, format!("a chunk of dataset {}", self.target.number))
     }
@@ -233,6 +247,7 @@ impl Reader<'_> {
             });
             let (mut left, mut taken) = (&mut *packed, 0);
             let mut reads = Vec::with_capacity(some.len());
+            let of: Vec<&Job> = some.iter().map(|read| &jobs[read.job]).collect();
             for read in some {
                 let buffer = match &mut read.into {
                     Into::Buffer(buffer, _) => buffer.as_mut_slice(),
@@ -249,9 +264,14 @@ impl Reader<'_> {
             if reads.is_empty() {
                 continue;
             }
-            container.read_many(&mut reads)?;
-            if reads.iter().any(|read| read.filled != read.buffer.len()) {
-                return Err(self.damaged("a chunk that is missing or short"));
+            if container.read_many(&mut reads).is_err() {
+                // One by one, to name the chunk.
+                for (read, job) in reads.iter_mut().zip(&of) {
+                    container.read_many(slice::from_mut(read)).map_err(|error| self.in_chunk(job, error.into()))?;
+                }
+            }
+            if let Some(at) = reads.iter().position(|read| read.filled != read.buffer.len()) {
+                return Err(self.in_chunk(of[at], self.damaged("it is missing or short")));
             }
         }
         let decoded = self.decode(jobs, &mut wanted)?;
@@ -276,7 +296,8 @@ impl Reader<'_> {
         parallel::map(stored.len(), bytes, |at, _| {
             let Some((chunk, stored)) = &stored[at] else { return Ok(None) };
             let stored = mem::take(&mut *stored.lock().unwrap_or_else(PoisonError::into_inner));
-            self.decoded(chunk, stored).map(Arc::new).map(Some)
+            let decoded = self.decoded(chunk, stored).map_err(|error| self.in_chunk(&jobs[wanted[at].job], error));
+            decoded.map(Arc::new).map(Some)
         })
     }
 

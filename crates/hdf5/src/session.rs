@@ -133,7 +133,6 @@ impl Session {
             || !self.changes.is_empty()
             || !self.chunks.is_empty()
             || !self.destroyed.is_empty()
-            || !self.removed.is_empty()
             || self.blobs.has_changes()
     }
 

@@ -79,8 +79,9 @@ pub(crate) fn read(path: &Path) -> Result<Found> {
 pub(crate) fn write(path: &Path, stub: &Stub, must_be_new: bool, sync: bool) -> Result<()> {
     let failed = |error| Error::from_io(error, format!("file {}", path.display()));
     let aside = aside(path)?;
-    let outcome = write_aside(&aside, &stub.encode(), sync)
-        .and_then(|()| if must_be_new { fs::hard_link(&aside, path) } else { fs::rename(&aside, path) });
+    let outcome = write_aside(&aside, &stub.encode(), sync).and_then(|()| {
+        if must_be_new { link_new(&aside, path, &stub.encode()) } else { fs::rename(&aside, path) }
+    });
     // After a rename it is not there.
     let _ = fs::remove_file(&aside);
     outcome.map_err(failed)?;

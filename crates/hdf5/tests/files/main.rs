@@ -6,4 +6,5 @@ mod damage;
 mod datasets;
 mod isolation;
 mod objects;
+mod processes;
 mod whole_files;

@@ -125,6 +125,7 @@ fn a_removed_dataset_leaves_no_chunks_and_an_anonymous_one_neither() {
         let anonymous = file.create_object(Header::dataset(Vec::new(), data(&[4000], &[1000], 8))).unwrap();
         anonymous.write(&whole(&anonymous), &[1; 32_000]).unwrap();
         drop(anonymous);
+        assert_eq!(file.root().unwrap().link_count().unwrap(), 1);
         let file = place.reopened(file);
         at(&file, "set").write(&[isotach_hdf5::Run { first: 1, count: 1 }], &[2; 8]).unwrap();
         at(&file, "set").put_attribute(attribute("large", &[4; 100_000])).unwrap();

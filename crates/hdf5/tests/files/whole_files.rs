@@ -107,7 +107,7 @@ fn a_deleted_file_is_gone_and_an_open_one_is_kept() {
 #[test]
 fn a_path_that_holds_something_else_is_never_written() {
     let place = beside();
-    for (bytes, what) in [(&b"\x89HDF\r\n\x1a\n\0\0\0\0"[..], "native HDF5"), (b"a text", "another file")] {
+    for (bytes, what) in [(&b"\x89HDF\r\n\x1a\n\0\0\0\0"[..], "native HDF5"), (b"a text", "no HDF5 file")] {
         fs::write(&place.name, bytes).unwrap();
         assert!(!place.site.exists(&place.name).unwrap());
         for error in [
