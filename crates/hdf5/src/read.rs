@@ -168,7 +168,7 @@ impl Reader<'_> {
 
     /// The error of reading a chunk, which names the chunk by its first element.
     fn in_chunk(&self, job: &Job, error: Error) -> Error {
-        let Error::Object(ObjectError::Corrupt { what, place }) | Error::Corrupt { what, place } = error else {
+        let (Error::Object(ObjectError::Corrupt { what, place }) | Error::Corrupt { what, place }) = error else {
             return error;
         };
         let sizes = &self.target.data.chunk;
