@@ -62,9 +62,9 @@ impl Written {
 #[derive(Debug)]
 pub(crate) enum State {
     /// All its bytes, before filters.
-    Whole(Vec<u8>),
+    Whole(Arc<Vec<u8>>),
     /// The changed bytes of a chunk that is in the base without filters.
-    Patches(Patches),
+    Patches(Arc<Patches>),
     /// Stored by this process; no version names it.
     Stored(Arc<Chunk>),
     /// Not stored: it reads as the fill value.
@@ -162,11 +162,12 @@ impl Session {
             dirty.written.add(offset..offset + bytes.len() as u64, target.length);
             match &mut dirty.state {
                 State::Whole(whole) => {
-                    let there =
-                        whole.get_mut(offset as usize..).and_then(|there| there.get_mut(..bytes.len()));
+                    // A copy only while another thread reads it.
+                    let there = Arc::make_mut(whole).get_mut(offset as usize..);
+                    let there = there.and_then(|there| there.get_mut(..bytes.len()));
                     there.into_iter().for_each(|there| there.copy_from_slice(bytes));
                 }
-                State::Patches(patches) => patches.write(offset, bytes),
+                State::Patches(patches) => Arc::make_mut(patches).write(offset, bytes),
                 State::Stored(_) | State::Removed => {}
             }
         }
@@ -183,19 +184,19 @@ impl Session {
         let at = (target.number, key.clone());
         let state = match self.chunks.get(&at).map(|dirty| &dirty.state) {
             Some(State::Whole(_) | State::Patches(_)) => return Ok(()),
-            Some(State::Removed) => State::Whole(target.blank()),
+            Some(State::Removed) => State::Whole(Arc::new(target.blank())),
             Some(State::Stored(chunk)) => {
                 let chunk = chunk.clone();
                 let stored = stored_bytes(&*store.container, target.number, key, &chunk)?;
                 let whole = target.decoded(stored, &chunk)?;
                 self.unused.extend(array_of(&chunk));
-                State::Whole(whole)
+                State::Whole(Arc::new(whole))
             }
             None => {
                 let seen = self.base_chunk(target.number, key)?;
                 let state = match &seen {
-                    Some(_) if takes_patches(target) => State::Patches(Patches::default()),
-                    seen => State::Whole(self.base_content(target, key, seen.as_deref())?),
+                    Some(_) if takes_patches(target) => State::Patches(Arc::default()),
+                    seen => State::Whole(Arc::new(self.base_content(target, key, seen.as_deref())?)),
                 };
                 self.memory += memory_of(&state);
                 let written = Written::Some(Ranges::default());
@@ -290,7 +291,7 @@ impl Session {
         };
         match &dirty.state {
             State::Whole(whole) => add(whole),
-            State::Patches(same) => patches = same.clone(),
+            State::Patches(same) => patches = (**same).clone(),
             State::Stored(chunk) => {
                 let stored = stored_bytes(&*store.container, target.number, key, chunk)?;
                 add(&target.decoded(stored, chunk)?);
@@ -299,11 +300,11 @@ impl Session {
             State::Removed => add(&target.blank()),
         }
         let state = if seen.is_some() && takes_patches(target) {
-            State::Patches(patches)
+            State::Patches(Arc::new(patches))
         } else {
             let mut whole = self.base_content(target, key, seen.as_deref())?;
             patches.apply(0, &mut whole);
-            State::Whole(whole)
+            State::Whole(Arc::new(whole))
         };
         self.memory = (self.memory + memory_of(&state)).saturating_sub(before);
         if let Some(dirty) = self.chunks.get_mut(&at) {

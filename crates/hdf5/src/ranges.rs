@@ -4,41 +4,52 @@ use std::{collections::BTreeMap, ops::Range};
 
 /// Ranges in ascending order, which neither overlap nor touch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Ranges(Vec<Range<u64>>);
+pub(crate) struct Ranges {
+    ranges: Vec<Range<u64>>,
+    /// Bytes in all of them.
+    total: u64,
+}
 
 impl Ranges {
     pub(crate) fn add(&mut self, range: Range<u64>) {
         if range.is_empty() {
             return;
         }
-        if let Some(last) =
-            self.0.last_mut().filter(|last| last.start <= range.start && range.start <= last.end)
-        {
+        let is_touched = |last: &&mut Range<u64>| last.start <= range.start && range.start <= last.end;
+        if let Some(last) = self.ranges.last_mut().filter(is_touched) {
             // The usual case: what follows the last one.
-            last.end = last.end.max(range.end);
+            let end = last.end.max(range.end);
+            self.total += end - last.end;
+            last.end = end;
             return;
         }
-        let first = self.0.partition_point(|other| other.end < range.start);
-        let end = self.0.partition_point(|other| other.start <= range.end);
-        let touched = self.0.get(first..end).unwrap_or_default();
+        let first = self.ranges.partition_point(|other| other.end < range.start);
+        let end = self.ranges.partition_point(|other| other.start <= range.end);
+        let touched = self.ranges.get(first..end).unwrap_or_default();
         let start = touched.first().map_or(range.start, |other| other.start.min(range.start));
         let stop = touched.last().map_or(range.end, |other| other.end.max(range.end));
-        self.0.splice(first..end, std::iter::once(start..stop));
+        let before: u64 = touched.iter().map(|other| other.end - other.start).sum();
+        self.total += stop - start - before;
+        self.ranges.splice(first..end, std::iter::once(start..stop));
     }
 
     /// How many bytes there are.
     pub(crate) fn measure(&self) -> u64 {
-        self.0.iter().map(|range| range.end - range.start).sum()
+        self.total
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = Range<u64>> {
-        self.0.iter().cloned()
+        self.ranges.iter().cloned()
     }
 }
 
 /// Bytes that were written at offsets, without the rest. No two overlap.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Patches(BTreeMap<u64, Vec<u8>>);
+pub(crate) struct Patches {
+    patches: BTreeMap<u64, Vec<u8>>,
+    /// Bytes in all of them.
+    total: u64,
+}
 
 impl Patches {
     pub(crate) fn write(&mut self, offset: u64, bytes: &[u8]) {
@@ -46,7 +57,7 @@ impl Patches {
             return;
         }
         let end = offset + bytes.len() as u64;
-        let before = self.0.range_mut(..=offset).next_back().map(|(start, old)| (*start, old));
+        let before = self.patches.range_mut(..=offset).next_back().map(|(start, old)| (*start, old));
         let next =
             |patches: &BTreeMap<u64, Vec<u8>>| patches.range(offset + 1..).next().map(|(start, _)| *start);
         if let Some((start, old)) = before {
@@ -55,9 +66,10 @@ impl Patches {
                 same.copy_from_slice(bytes);
                 return;
             }
-            if at <= old.len() && next(&self.0).is_none_or(|next| end <= next) {
+            if at <= old.len() && next(&self.patches).is_none_or(|next| end <= next) {
                 // Continues the one before.
-                if let Some((_, old)) = self.0.range_mut(..=offset).next_back() {
+                if let Some((_, old)) = self.patches.range_mut(..=offset).next_back() {
+                    self.total += (at + bytes.len() - old.len()) as u64;
                     old.truncate(at);
                     old.extend_from_slice(bytes);
                 }
@@ -65,43 +77,49 @@ impl Patches {
             }
         }
         self.cut(offset..end);
-        self.0.insert(offset, bytes.to_vec());
+        self.put(offset, bytes.to_vec());
+    }
+
+    fn put(&mut self, offset: u64, bytes: Vec<u8>) {
+        self.total += bytes.len() as u64;
+        self.patches.insert(offset, bytes);
     }
 
     /// Removes what lies in a range.
     fn cut(&mut self, range: Range<u64>) {
         let touched: Vec<u64> = {
-            let before = self.0.range(..range.start).next_back().map(|(start, _)| *start);
-            let within = self.0.range(range.clone()).map(|(start, _)| *start);
+            let before = self.patches.range(..range.start).next_back().map(|(start, _)| *start);
+            let within = self.patches.range(range.clone()).map(|(start, _)| *start);
             before.into_iter().chain(within).collect()
         };
         for start in touched {
-            let Some(mut old) = self.0.remove(&start) else { continue };
+            let Some(mut old) = self.patches.remove(&start) else { continue };
+            self.total -= old.len() as u64;
             let end = start + old.len() as u64;
             if end > range.end {
                 let tail = old.split_off((range.end.max(start) - start) as usize);
-                self.0.insert(range.end.max(start), tail);
+                self.put(range.end.max(start), tail);
             }
             if start < range.start {
                 old.truncate((range.start - start) as usize);
-                self.0.insert(start, old);
+                self.put(start, old);
             }
         }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &[u8])> {
-        self.0.iter().map(|(offset, bytes)| (*offset, bytes.as_slice()))
+        self.patches.iter().map(|(offset, bytes)| (*offset, bytes.as_slice()))
     }
 
     pub(crate) fn measure(&self) -> u64 {
-        self.0.values().map(|bytes| bytes.len() as u64).sum()
+        self.total
     }
 
     /// Writes the patches over a buffer that begins at `start`.
     pub(crate) fn apply(&self, start: u64, buffer: &mut [u8]) {
         let end = start + buffer.len() as u64;
-        let before = self.0.range(..start).next_back();
-        for (offset, bytes) in before.into_iter().chain(self.0.range(start..end)) {
+        let before = self.patches.range(..start).next_back();
+        for (offset, bytes) in before.into_iter().chain(self.patches.range(start..end)) {
             let (from, to) = ((*offset).max(start), (offset + bytes.len() as u64).min(end));
             if from >= to {
                 continue;

@@ -36,7 +36,7 @@ enum Source {
     /// They are known.
     Whole(Arc<Vec<u8>>),
     /// An array or a chunk in place, without filters, and what was written over it.
-    Plain { is_own: bool, form: Form, patches: Option<Patches> },
+    Plain { is_own: bool, form: Form, patches: Option<Arc<Patches>> },
     /// An array whose bytes are filtered.
     Filtered { is_own: bool, chunk: Arc<Chunk> },
     /// It is not stored.
@@ -129,8 +129,7 @@ impl Object {
         let jobs = groups.into_iter().zip(stored).map(|((key, pieces), stored)| {
             let dirty = session.chunks.get(&(number, key.clone()));
             let source = match dirty.map(|dirty| &dirty.state) {
-                // A copy: another thread may write it meanwhile.
-                Some(State::Whole(whole)) => Source::Whole(Arc::new(whole.clone())),
+                Some(State::Whole(whole)) => Source::Whole(whole.clone()),
                 Some(State::Stored(chunk)) => reader.source(true, Some(chunk), None),
                 Some(State::Patches(patches)) => reader.source(false, stored.as_ref(), Some(patches)),
                 Some(State::Removed) => Source::Fill,
@@ -153,7 +152,7 @@ pub(crate) fn groups(pieces: &[Piece]) -> impl Iterator<Item = Range<usize>> {
 }
 
 impl Reader<'_> {
-    fn source(&self, is_own: bool, chunk: Option<&Arc<Chunk>>, patches: Option<&Patches>) -> Source {
+    fn source(&self, is_own: bool, chunk: Option<&Arc<Chunk>>, patches: Option<&Arc<Patches>>) -> Source {
         let Some(chunk) = chunk else { return Source::Fill };
         let is_plain = self.target.data.filters.is_empty() && !matches!(chunk.form, Form::Inline(_));
         match chunk.form {
@@ -168,12 +167,15 @@ impl Reader<'_> {
 
     /// The error of reading a chunk, which names the chunk by its first element.
     fn in_chunk(&self, job: &Job, error: Error) -> Error {
-        let (Error::Object(ObjectError::Corrupt { what, place }) | Error::Corrupt { what, place }) = error else {
+        let (Error::Object(ObjectError::Corrupt { what, place }) | Error::Corrupt { what, place }) = error
+        else {
             return error;
         };
         let sizes = &self.target.data.chunk;
         let first: Vec<u64> = match place_of(&job.key, sizes.len()) {
-            Some(places) => places.iter().zip(sizes).map(|(place, size)| place.saturating_mul(*size)).collect(),
+            Some(places) => {
+                places.iter().zip(sizes).map(|(place, size)| place.saturating_mul(*size)).collect()
+            }
             None => Vec::new(),
         };
         Error::corrupt(format!("the chunk at {first:?}: {what}"), place)
@@ -267,7 +269,9 @@ impl Reader<'_> {
             if container.read_many(&mut reads).is_err() {
                 // One by one, to name the chunk.
                 for (read, job) in reads.iter_mut().zip(&of) {
-                    container.read_many(slice::from_mut(read)).map_err(|error| self.in_chunk(job, error.into()))?;
+                    container
+                        .read_many(slice::from_mut(read))
+                        .map_err(|error| self.in_chunk(job, error.into()))?;
                 }
             }
             if let Some(at) = reads.iter().position(|read| read.filled != read.buffer.len()) {
@@ -296,7 +300,8 @@ impl Reader<'_> {
         parallel::map(stored.len(), bytes, |at, _| {
             let Some((chunk, stored)) = &stored[at] else { return Ok(None) };
             let stored = mem::take(&mut *stored.lock().unwrap_or_else(PoisonError::into_inner));
-            let decoded = self.decoded(chunk, stored).map_err(|error| self.in_chunk(&jobs[wanted[at].job], error));
+            let decoded =
+                self.decoded(chunk, stored).map_err(|error| self.in_chunk(&jobs[wanted[at].job], error));
             decoded.map(Arc::new).map(Some)
         })
     }
