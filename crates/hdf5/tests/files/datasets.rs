@@ -90,6 +90,16 @@ fn stored_chunks_are_listed_read_and_written_as_they_are() {
 }
 
 #[test]
+fn shuffle_without_a_size_gets_that_of_an_element() {
+    let file = memory().create();
+    let set = dataset(&file, "set", Data { filters: vec![filter(2, &[])], ..data(&[8], &[8], 4) });
+    assert_eq!(set.header().unwrap().data.as_ref().unwrap().filters[0].values, [4]);
+    let unknown = Data { filters: vec![filter(4, &[])], ..data(&[8], &[8], 4) };
+    let error = file.create_object(Header::dataset(Vec::new(), unknown)).unwrap_err();
+    assert!(error.to_string().contains("filter 4"), "{error}");
+}
+
+#[test]
 fn a_committed_chunk_is_changed_in_place_and_back_in_an_array_when_written_whole() {
     for place in places() {
         let file = place.create();

@@ -2,8 +2,8 @@
 
 use crate::common::{at, data, dataset, group, hard, linked, linked_in, places, read_all, whole};
 use isotach_hdf5::{
-    Attribute, BlobId, By, Charset, CopyOptions, Error, Header, Kind, Last, Link, Order, Resolved, Space,
-    Target,
+    Attribute, BlobId, By, Charset, Convert, CopyOptions, Error, Header, Kind, Last, Link, Order, Resolved,
+    Space, Target,
 };
 
 fn attribute(name: &str, value: &[u8]) -> Attribute {
@@ -278,4 +278,32 @@ fn a_copy_has_everything_below_and_keeps_what_is_shared_shared() {
         assert_eq!(at(&file, "copy/soft").attribute_count().unwrap(), 0);
         assert!(matches!(copy.link("soft").unwrap().unwrap().target, Target::Hard { .. }));
     }
+}
+
+/// Turns elements of one type around.
+struct Reversed;
+
+impl Convert for Reversed {
+    fn applies(&self, datatype: &[u8]) -> Result<bool, Error> {
+        Ok(datatype == b"references")
+    }
+
+    fn convert(&self, _: &[u8], elements: Vec<u8>) -> Result<Vec<u8>, Error> {
+        Ok(elements.iter().map(|byte| !byte).collect())
+    }
+}
+
+#[test]
+fn a_copy_translates_the_elements_and_attributes_that_need_it() {
+    let (from, to) = (crate::common::memory(), crate::common::memory());
+    let (file, other) = (from.create(), to.create());
+    let set = linked(&file, "set", Header::dataset(b"references".to_vec(), data(&[150_000], &[1000], 1)));
+    set.write(&whole(&set), &[1; 150_000]).unwrap();
+    set.put_attribute(attribute("plain", b"a")).unwrap();
+    set.put_attribute(Attribute { datatype: b"references".to_vec(), ..attribute("list", &[0]) }).unwrap();
+    let options = CopyOptions { convert: Some(&Reversed), ..CopyOptions::default() };
+    let copy = set.copy_to(&other, &options).unwrap();
+    assert!(read_all(&copy).iter().all(|byte| *byte == 254));
+    assert_eq!(copy.attribute("plain").unwrap().unwrap().value, b"a");
+    assert_eq!(copy.attribute("list").unwrap().unwrap().value, [255]);
 }
