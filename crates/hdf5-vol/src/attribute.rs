@@ -10,8 +10,8 @@ use isotach_hdf5::{Attribute, By, Object, Order};
 
 use crate::{
     abi::{
-        AttributeGetArgs, AttributeInfo, AttributeIterate, AttributeSpecificArgs, Herr, Hid, LocParams, OptionalArgs, attribute_get,
-        attribute_op, by,
+        AttributeGetArgs, AttributeInfo, AttributeIterate, AttributeSpecificArgs, Herr, Hid, LocParams,
+        OptionalArgs, attribute_get, attribute_op, by,
     },
     create,
     error::{Error, Result},
@@ -70,7 +70,12 @@ fn give(place: Place, name: &str) -> *mut c_void {
 }
 
 /// Opens an attribute by its name, or by its place in a list.
-pub(crate) unsafe fn open(_: &'static Library, object: *mut c_void, loc: *const LocParams, name: *const c_char) -> Result<*mut c_void> {
+pub(crate) unsafe fn open(
+    _: &'static Library,
+    object: *mut c_void,
+    loc: *const LocParams,
+    name: *const c_char,
+) -> Result<*mut c_void> {
     // SAFETY: HDF5 passes an object of this connector and a location.
     let (place, name) = unsafe { (owner(object, loc)?, name_in(object, loc, name)?) };
     existing(place.object(), &name)?;
@@ -123,7 +128,13 @@ fn existing(object: &Object, name: &str) -> Result<Attribute> {
 }
 
 /// Reads the value of an attribute.
-pub(crate) unsafe fn read(library: &'static Library, attribute: *mut c_void, memory_type: Hid, buffer: *mut c_void, dxpl: Hid) -> Result<Herr> {
+pub(crate) unsafe fn read(
+    library: &'static Library,
+    attribute: *mut c_void,
+    memory_type: Hid,
+    buffer: *mut c_void,
+    dxpl: Hid,
+) -> Result<Herr> {
     // SAFETY: HDF5 passes an attribute of this connector.
     let (view, open) = unsafe { opened(attribute) }?;
     let stored = existing(&open.node.object, &open.name())?;
@@ -197,7 +208,11 @@ unsafe fn opened<'a>(attribute: *const c_void) -> Result<(Arc<View>, &'a OpenAtt
 }
 
 /// Answers what an attribute is.
-pub(crate) unsafe fn get(library: &'static Library, object: *mut c_void, arguments: *mut AttributeGetArgs) -> Result<Herr> {
+pub(crate) unsafe fn get(
+    library: &'static Library,
+    object: *mut c_void,
+    arguments: *mut AttributeGetArgs,
+) -> Result<Herr> {
     // SAFETY: HDF5 passes the arguments; the number says which member of the union is set.
     let arguments = unsafe { arguments.as_mut() }.ok_or_else(|| Error::argument("no arguments"))?;
     match arguments.op {
@@ -273,7 +288,8 @@ pub(crate) unsafe fn specific(
     arguments: *mut AttributeSpecificArgs,
 ) -> Result<Herr> {
     // SAFETY: HDF5 passes the arguments, an object of this connector and a location; the number says which member of the union is set.
-    let (arguments, place) = unsafe { (arguments.as_ref().ok_or_else(|| Error::argument("no arguments"))?, owner(object, loc)?) };
+    let (arguments, place) =
+        unsafe { (arguments.as_ref().ok_or_else(|| Error::argument("no arguments"))?, owner(object, loc)?) };
     match arguments.op {
         attribute_op::DELETE => {
             place.view.writable()?;
@@ -340,4 +356,3 @@ pub(crate) unsafe fn close(_: &'static Library, attribute: *mut c_void) -> Resul
     // SAFETY: HDF5 passes an attribute of this connector, and closes it once.
     create::close(unsafe { take(attribute) }?)
 }
-

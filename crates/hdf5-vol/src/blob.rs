@@ -13,7 +13,13 @@ use crate::{
 };
 
 /// Stores a blob.
-pub(crate) unsafe fn store(_: &'static Library, object: *mut c_void, bytes: *const c_void, size: usize, id: *mut c_void) -> Result<Herr> {
+pub(crate) unsafe fn store(
+    _: &'static Library,
+    object: *mut c_void,
+    bytes: *const c_void,
+    size: usize,
+    id: *mut c_void,
+) -> Result<Herr> {
     // SAFETY: HDF5 passes an object of this connector.
     let view = unsafe { handle(object) }?.view()?;
     let bytes = if bytes.is_null() {
@@ -29,7 +35,13 @@ pub(crate) unsafe fn store(_: &'static Library, object: *mut c_void, bytes: *con
 }
 
 /// Reads a blob.
-pub(crate) unsafe fn get(_: &'static Library, object: *mut c_void, id: *const c_void, buffer: *mut c_void, size: usize) -> Result<Herr> {
+pub(crate) unsafe fn get(
+    _: &'static Library,
+    object: *mut c_void,
+    id: *const c_void,
+    buffer: *mut c_void,
+    size: usize,
+) -> Result<Herr> {
     // SAFETY: HDF5 passes an object of this connector and an id.
     let (view, id) = unsafe { (handle(object)?.view()?, id_at(id)?) };
     let bytes = view.file.blob(&id)?;
@@ -53,10 +65,20 @@ unsafe fn id_at(id: *const c_void) -> Result<BlobId> {
 }
 
 /// Removes a blob; asks for, and makes, the id of none.
-pub(crate) unsafe fn specific(_: &'static Library, object: *mut c_void, id: *mut c_void, arguments: *mut BlobSpecificArgs) -> Result<Herr> {
+pub(crate) unsafe fn specific(
+    _: &'static Library,
+    object: *mut c_void,
+    id: *mut c_void,
+    arguments: *mut BlobSpecificArgs,
+) -> Result<Herr> {
     // SAFETY: HDF5 passes the arguments, an object of this connector and an id.
-    let (arguments, view, blob) =
-        unsafe { (arguments.as_ref().ok_or_else(|| Error::argument("no arguments"))?, handle(object)?.view()?, id_at(id)?) };
+    let (arguments, view, blob) = unsafe {
+        (
+            arguments.as_ref().ok_or_else(|| Error::argument("no arguments"))?,
+            handle(object)?.view()?,
+            id_at(id)?,
+        )
+    };
     match arguments.op {
         blob_specific::DELETE => {
             if !blob.is_null() && !view.keeps_blobs.load(Ordering::Relaxed) {
@@ -73,6 +95,11 @@ pub(crate) unsafe fn specific(_: &'static Library, object: *mut c_void, id: *mut
 }
 
 /// There are no operations of others on blobs.
-pub(crate) unsafe fn optional(_: &'static Library, _: *mut c_void, _: *mut c_void, _: *mut OptionalArgs) -> Result<Herr> {
+pub(crate) unsafe fn optional(
+    _: &'static Library,
+    _: *mut c_void,
+    _: *mut c_void,
+    _: *mut OptionalArgs,
+) -> Result<Herr> {
     Err(Error::unsupported("optional operations on blobs"))
 }

@@ -5,9 +5,10 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use crate::{
     abi::{
-        AttributeGetArgs, AttributeSpecificArgs, BlobSpecificArgs, ConnectorClass, DatasetGetArgs, DatasetSpecificArgs, DatatypeGetArgs,
-        DatatypeSpecificArgs, FileGetArgs, FileSpecificArgs, GroupGetArgs, GroupSpecificArgs, Herr, Hid, LinkCreateArgs, LinkGetArgs,
-        LinkSpecificArgs, LocParams, ObjectGetArgs, ObjectSpecificArgs, OptionalArgs, RequestCallback, RequestSpecificArgs, Token,
+        AttributeGetArgs, AttributeSpecificArgs, BlobSpecificArgs, ConnectorClass, DatasetGetArgs,
+        DatasetSpecificArgs, DatatypeGetArgs, DatatypeSpecificArgs, FileGetArgs, FileSpecificArgs,
+        GroupGetArgs, GroupSpecificArgs, Herr, Hid, LinkCreateArgs, LinkGetArgs, LinkSpecificArgs, LocParams,
+        ObjectGetArgs, ObjectSpecificArgs, OptionalArgs, RequestCallback, RequestSpecificArgs, Token,
     },
     attribute::{self, NewAttribute},
     blob,

@@ -7,8 +7,9 @@ use std::{
 
 use crate::{
     abi::{
-        AttributeClass, BlobClass, CAPABILITIES, CLASS_VERSION, ConnectorClass, DatasetClass, DatatypeClass, FileClass, GroupClass,
-        InfoClass, IntrospectClass, LinkClass, ObjectClass, RequestClass, TokenClass, WrapClass,
+        AttributeClass, BlobClass, CAPABILITIES, CLASS_VERSION, ConnectorClass, DatasetClass, DatatypeClass,
+        FileClass, GroupClass, InfoClass, IntrospectClass, LinkClass, ObjectClass, RequestClass, TokenClass,
+        WrapClass,
     },
     callbacks as call,
     handle::shadow_of,
@@ -72,7 +73,13 @@ const fn class_of_slot<const K: usize>() -> ConnectorClass {
             to_text: Some(site::to_text),
             from_text: Some(site::from_text),
         },
-        wrap: WrapClass { get_object: Some(get_object), get_context: None, wrap: None, unwrap: None, free_context: None },
+        wrap: WrapClass {
+            get_object: Some(get_object),
+            get_context: None,
+            wrap: None,
+            unwrap: None,
+            free_context: None,
+        },
         attribute: AttributeClass {
             create: Some(call::attribute_create::<K>),
             open: Some(call::attribute_open::<K>),

@@ -25,7 +25,12 @@ impl Spot {
     ///
     /// # Safety
     /// The pointers are those of a callback.
-    pub(crate) unsafe fn find(object: *const c_void, loc: *const LocParams, name: *const c_char, lcpl: Hid) -> Result<Self> {
+    pub(crate) unsafe fn find(
+        object: *const c_void,
+        loc: *const LocParams,
+        name: *const c_char,
+        lcpl: Hid,
+    ) -> Result<Self> {
         // SAFETY: the caller's promise.
         let from = unsafe { place::place(object, loc) }?;
         // SAFETY: the caller's promise.
@@ -118,7 +123,11 @@ pub(crate) fn set_times(header: &mut Header, keeps: bool, now: i64) {
 ///
 /// # Safety
 /// The pointers are those of a callback.
-pub(crate) unsafe fn existing(object: *const c_void, loc: *const LocParams, name: *const c_char) -> Result<Place> {
+pub(crate) unsafe fn existing(
+    object: *const c_void,
+    loc: *const LocParams,
+    name: *const c_char,
+) -> Result<Place> {
     // SAFETY: the caller's promise.
     let from = unsafe { place::place(object, loc) }?;
     // SAFETY: the caller's promise.

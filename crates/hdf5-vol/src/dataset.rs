@@ -10,7 +10,8 @@ use isotach_hdf5::{Kind, Object};
 
 use crate::{
     abi::{
-        DatasetGetArgs, DatasetSpecificArgs, Herr, Hid, Hsize, LocParams, OptionalArgs, dataset_get, dataset_specific,
+        DatasetGetArgs, DatasetSpecificArgs, Herr, Hid, Hsize, LocParams, OptionalArgs, dataset_get,
+        dataset_specific,
     },
     create::{self, Spot},
     error::{Error, Result},
@@ -118,7 +119,8 @@ pub(crate) unsafe fn write(_: &'static Library, many: Many, buffers: *mut *const
         let (view, transfer, node) = unsafe { many.transfer(index) }?;
         view.writable()?;
         // SAFETY: the program's buffers are as large as it says.
-        let written = unsafe { transfer.write(*buffers.add(index)) }.map_err(|error| error.at(|| node.path.clone()));
+        let written =
+            unsafe { transfer.write(*buffers.add(index)) }.map_err(|error| error.at(|| node.path.clone()));
         view.note_failure(&written);
         written?;
     }
@@ -126,9 +128,14 @@ pub(crate) unsafe fn write(_: &'static Library, many: Many, buffers: *mut *const
 }
 
 /// Answers what a dataset is.
-pub(crate) unsafe fn get(library: &'static Library, object: *mut c_void, arguments: *mut DatasetGetArgs) -> Result<Herr> {
+pub(crate) unsafe fn get(
+    library: &'static Library,
+    object: *mut c_void,
+    arguments: *mut DatasetGetArgs,
+) -> Result<Herr> {
     // SAFETY: HDF5 passes the arguments, and an object of this connector.
-    let (arguments, handle) = unsafe { (arguments.as_mut().ok_or_else(|| Error::argument("no arguments"))?, handle(object)?) };
+    let (arguments, handle) =
+        unsafe { (arguments.as_mut().ok_or_else(|| Error::argument("no arguments"))?, handle(object)?) };
     let view = handle.view()?;
     let object = &handle.dataset()?.object;
     match arguments.op {
@@ -164,14 +171,26 @@ fn space_status(object: &Object) -> Result<i32> {
     let header = object.header()?;
     let data = header.data.as_ref().ok_or_else(|| Error::argument("not a dataset"))?;
     let stored = object.chunk_count()?;
-    let all: u64 = data.space.dims().iter().zip(&data.chunk).map(|(length, chunk)| length.div_ceil(*chunk)).product();
-    Ok(if stored == 0 { 0 } else if stored < all { 1 } else { 2 })
+    let all: u64 =
+        data.space.dims().iter().zip(&data.chunk).map(|(length, chunk)| length.div_ceil(*chunk)).product();
+    Ok(if stored == 0 {
+        0
+    } else if stored < all {
+        1
+    } else {
+        2
+    })
 }
 
 /// Resizes, flushes and refreshes datasets.
-pub(crate) unsafe fn specific(_: &'static Library, object: *mut c_void, arguments: *mut DatasetSpecificArgs) -> Result<Herr> {
+pub(crate) unsafe fn specific(
+    _: &'static Library,
+    object: *mut c_void,
+    arguments: *mut DatasetSpecificArgs,
+) -> Result<Herr> {
     // SAFETY: HDF5 passes the arguments, and an object of this connector.
-    let (arguments, handle) = unsafe { (arguments.as_ref().ok_or_else(|| Error::argument("no arguments"))?, handle(object)?) };
+    let (arguments, handle) =
+        unsafe { (arguments.as_ref().ok_or_else(|| Error::argument("no arguments"))?, handle(object)?) };
     let view = handle.view()?;
     match arguments.op {
         dataset_specific::SET_EXTENT => {
@@ -208,7 +227,11 @@ unsafe fn set_extent(view: &View, object: &Object, size: *const Hsize) -> Result
 }
 
 /// Operations of HDF5's own connector: chunks as they are stored.
-pub(crate) unsafe fn optional(library: &'static Library, object: *mut c_void, arguments: *mut OptionalArgs) -> Result<Herr> {
+pub(crate) unsafe fn optional(
+    library: &'static Library,
+    object: *mut c_void,
+    arguments: *mut OptionalArgs,
+) -> Result<Herr> {
     // SAFETY: HDF5 passes the arguments, and an object of this connector.
     unsafe { native::dataset(library, object, arguments) }
 }

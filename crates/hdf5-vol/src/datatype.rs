@@ -5,7 +5,10 @@ use std::ffi::{c_char, c_void};
 use isotach_hdf5::{Header, Kind};
 
 use crate::{
-    abi::{DatatypeGetArgs, DatatypeSpecificArgs, Herr, Hid, LocParams, OptionalArgs, datatype_get, datatype_specific},
+    abi::{
+        DatatypeGetArgs, DatatypeSpecificArgs, Herr, Hid, LocParams, OptionalArgs, datatype_get,
+        datatype_specific,
+    },
     create::{self, Spot},
     error::{Error, Result},
     file::now,
@@ -42,7 +45,12 @@ pub(crate) unsafe fn commit(
 }
 
 /// Opens a committed datatype.
-pub(crate) unsafe fn open(_: &'static Library, object: *mut c_void, loc: *const LocParams, name: *const c_char) -> Result<*mut c_void> {
+pub(crate) unsafe fn open(
+    _: &'static Library,
+    object: *mut c_void,
+    loc: *const LocParams,
+    name: *const c_char,
+) -> Result<*mut c_void> {
     // SAFETY: HDF5 passes an object of this connector, a location and a text.
     let found = unsafe { create::existing(object, loc, name) }?;
     if found.object().kind() != Kind::Datatype {
@@ -52,9 +60,15 @@ pub(crate) unsafe fn open(_: &'static Library, object: *mut c_void, loc: *const 
 }
 
 /// Answers what a committed datatype is.
-pub(crate) unsafe fn get(library: &'static Library, object: *mut c_void, arguments: *mut DatatypeGetArgs) -> Result<Herr> {
+pub(crate) unsafe fn get(
+    library: &'static Library,
+    object: *mut c_void,
+    arguments: *mut DatatypeGetArgs,
+) -> Result<Herr> {
     // SAFETY: HDF5 passes the arguments, and an object of this connector.
-    let (arguments, node) = unsafe { (arguments.as_mut().ok_or_else(|| Error::argument("no arguments"))?, handle(object)?.node()?) };
+    let (arguments, node) = unsafe {
+        (arguments.as_mut().ok_or_else(|| Error::argument("no arguments"))?, handle(object)?.node()?)
+    };
     let header = node.object.header()?;
     match arguments.op {
         datatype_get::BINARY_SIZE => {
@@ -82,9 +96,15 @@ pub(crate) unsafe fn get(library: &'static Library, object: *mut c_void, argumen
 }
 
 /// Flushes and refreshes committed datatypes.
-pub(crate) unsafe fn specific(_: &'static Library, object: *mut c_void, arguments: *mut DatatypeSpecificArgs) -> Result<Herr> {
+pub(crate) unsafe fn specific(
+    _: &'static Library,
+    object: *mut c_void,
+    arguments: *mut DatatypeSpecificArgs,
+) -> Result<Herr> {
     // SAFETY: HDF5 passes the arguments, and an object of this connector.
-    let (arguments, view) = unsafe { (arguments.as_ref().ok_or_else(|| Error::argument("no arguments"))?, handle(object)?.view()?) };
+    let (arguments, view) = unsafe {
+        (arguments.as_ref().ok_or_else(|| Error::argument("no arguments"))?, handle(object)?.view()?)
+    };
     match arguments.op {
         datatype_specific::FLUSH => view.settle()?,
         datatype_specific::REFRESH => view.file.refresh()?,

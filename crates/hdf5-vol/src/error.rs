@@ -46,7 +46,11 @@ impl Error {
 
     /// Whether the store failed, so that not everything that the program wrote is there.
     pub(crate) fn is_of_store(&self) -> bool {
-        matches!(self, Self::File(FileError::Object(_) | FileError::Io { .. }) | Self::At(_, FileError::Object(_) | FileError::Io { .. }))
+        matches!(
+            self,
+            Self::File(FileError::Object(_) | FileError::Io { .. })
+                | Self::At(_, FileError::Object(_) | FileError::Io { .. })
+        )
     }
 
     pub(crate) fn is_not_found(&self) -> bool {

@@ -10,21 +10,28 @@ use isotach_hdf5::{Access, Creation, Header, Kind};
 
 use crate::{
     abi::{
-        CONTAINER_INFO_VERSION, ContainerInfo, FileGetArgs, FileSpecificArgs, Herr, Hid, OptionalArgs, access, file_get, file_op,
-        file_specific,
+        CONTAINER_INFO_VERSION, ContainerInfo, FileGetArgs, FileSpecificArgs, Herr, Hid, OptionalArgs,
+        access, file_get, file_op, file_specific,
     },
     connector,
     error::{Error, Result},
-    out::{put, put_text},
     handle::{handle, take, text},
     id::Id,
     library::Library,
-    native, open_ids, plist, shadow, site,
+    native, open_ids,
+    out::{put, put_text},
+    plist, shadow, site,
     view::View,
 };
 
 /// Creates a file.
-pub(crate) unsafe fn create(library: &'static Library, name: *const c_char, flags: c_uint, fcpl: Hid, fapl: Hid) -> Result<*mut c_void> {
+pub(crate) unsafe fn create(
+    library: &'static Library,
+    name: *const c_char,
+    flags: c_uint,
+    fcpl: Hid,
+    fapl: Hid,
+) -> Result<*mut c_void> {
     // SAFETY: HDF5 passes a text.
     let name = unsafe { text(name) }?;
     let site = site::of(library, fapl)?;
@@ -39,7 +46,12 @@ pub(crate) unsafe fn create(library: &'static Library, name: *const c_char, flag
 }
 
 /// Opens a file.
-pub(crate) unsafe fn open(library: &'static Library, name: *const c_char, flags: c_uint, fapl: Hid) -> Result<*mut c_void> {
+pub(crate) unsafe fn open(
+    library: &'static Library,
+    name: *const c_char,
+    flags: c_uint,
+    fapl: Hid,
+) -> Result<*mut c_void> {
     // SAFETY: HDF5 passes a text.
     let name = unsafe { text(name) }?;
     let site = site::of(library, fapl)?;
@@ -64,7 +76,11 @@ pub(crate) unsafe fn close(_: &'static Library, file: *mut c_void) -> Result<Her
 }
 
 /// Answers what a file is.
-pub(crate) unsafe fn get(library: &'static Library, object: *mut c_void, arguments: *mut FileGetArgs) -> Result<Herr> {
+pub(crate) unsafe fn get(
+    library: &'static Library,
+    object: *mut c_void,
+    arguments: *mut FileGetArgs,
+) -> Result<Herr> {
     // SAFETY: HDF5 passes an object of this connector.
     let handle = unsafe { handle(object) }?;
     let view = handle.view()?;
@@ -130,7 +146,11 @@ fn fapl(view: &View) -> Result<Hid> {
 }
 
 /// Flushes, reopens, compares, looks for and deletes files.
-pub(crate) unsafe fn specific(library: &'static Library, object: *mut c_void, arguments: *mut FileSpecificArgs) -> Result<Herr> {
+pub(crate) unsafe fn specific(
+    library: &'static Library,
+    object: *mut c_void,
+    arguments: *mut FileSpecificArgs,
+) -> Result<Herr> {
     // SAFETY: HDF5 passes the arguments; the number says which member of the union is set.
     let arguments = unsafe { arguments.as_mut() }.ok_or_else(|| Error::argument("no arguments"))?;
     match arguments.op {
@@ -146,7 +166,8 @@ pub(crate) unsafe fn specific(library: &'static Library, object: *mut c_void, ar
             // SAFETY: as above.
             let wanted = unsafe { arguments.args.accessible };
             // SAFETY: as above.
-            let is_there = is_asked(library) && site::of(library, wanted.fapl)?.exists(unsafe { text(wanted.name) }?)?;
+            let is_there =
+                is_asked(library) && site::of(library, wanted.fapl)?.exists(unsafe { text(wanted.name) }?)?;
             // SAFETY: as above.
             unsafe { put(wanted.accessible, is_there) };
         }
@@ -171,11 +192,17 @@ pub(crate) unsafe fn specific(library: &'static Library, object: *mut c_void, ar
 /// Whether HDF5 may be told that a file is ours. Version 2 asks all plugins about a file that its own connector cannot open, opens it
 /// with the one that says yes, and then takes it for one of its own. So there only a process that names the connector gets the truth.
 fn is_asked(library: &Library) -> bool {
-    !library.is_two() || std::env::var("HDF5_VOL_CONNECTOR").is_ok_and(|name| name.split_whitespace().next() == Some(connector::NAME_TEXT))
+    !library.is_two()
+        || std::env::var("HDF5_VOL_CONNECTOR")
+            .is_ok_and(|name| name.split_whitespace().next() == Some(connector::NAME_TEXT))
 }
 
 /// Operations of HDF5's own connector.
-pub(crate) unsafe fn optional(_: &'static Library, object: *mut c_void, arguments: *mut OptionalArgs) -> Result<Herr> {
+pub(crate) unsafe fn optional(
+    _: &'static Library,
+    object: *mut c_void,
+    arguments: *mut OptionalArgs,
+) -> Result<Herr> {
     // SAFETY: HDF5 passes the arguments.
     let arguments = unsafe { arguments.as_ref() }.ok_or_else(|| Error::argument("no arguments"))?;
     // SAFETY: HDF5 passes an object of this connector.
@@ -189,7 +216,8 @@ pub(crate) unsafe fn optional(_: &'static Library, object: *mut c_void, argument
             Ok(0)
         }
         // Settings of a cache that only native files have: the shadow has one, and remembers them.
-        file_op::CACHE_SETTINGS_FIRST..=file_op::CACHE_SIZE | file_op::CACHE_RESET..=file_op::CACHE_CHANGE => {
+        file_op::CACHE_SETTINGS_FIRST..=file_op::CACHE_SIZE
+        | file_op::CACHE_RESET..=file_op::CACHE_CHANGE => {
             // SAFETY: the arguments are HDF5's own, for its own connector.
             unsafe { view.shadow.file_optional(arguments) }
         }
@@ -202,4 +230,3 @@ pub(crate) unsafe fn optional(_: &'static Library, object: *mut c_void, argument
 pub(crate) fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() as i64)
 }
-

@@ -5,7 +5,10 @@ use std::ffi::{c_char, c_void};
 use isotach_hdf5::{By, Header, Kind, Order};
 
 use crate::{
-    abi::{GroupGetArgs, GroupInfo, GroupSpecificArgs, Herr, Hid, LocParams, ORDER_TRACKED, OptionalArgs, group_get, group_specific},
+    abi::{
+        GroupGetArgs, GroupInfo, GroupSpecificArgs, Herr, Hid, LocParams, ORDER_TRACKED, OptionalArgs,
+        group_get, group_specific,
+    },
     create::{self, Spot},
     error::{Error, Result},
     file::now,
@@ -43,7 +46,12 @@ pub(crate) fn header(library: &'static Library, gcpl: Hid) -> Result<Header> {
 }
 
 /// Opens a group.
-pub(crate) unsafe fn open(_: &'static Library, object: *mut c_void, loc: *const LocParams, name: *const c_char) -> Result<*mut c_void> {
+pub(crate) unsafe fn open(
+    _: &'static Library,
+    object: *mut c_void,
+    loc: *const LocParams,
+    name: *const c_char,
+) -> Result<*mut c_void> {
     // SAFETY: HDF5 passes an object of this connector, a location and a text.
     let found = unsafe { create::existing(object, loc, name) }?;
     if found.object().kind() != Kind::Group {
@@ -53,7 +61,11 @@ pub(crate) unsafe fn open(_: &'static Library, object: *mut c_void, loc: *const 
 }
 
 /// Answers what a group is.
-pub(crate) unsafe fn get(library: &'static Library, object: *mut c_void, arguments: *mut GroupGetArgs) -> Result<Herr> {
+pub(crate) unsafe fn get(
+    library: &'static Library,
+    object: *mut c_void,
+    arguments: *mut GroupGetArgs,
+) -> Result<Herr> {
     // SAFETY: HDF5 passes the arguments; the number says which member of the union is set.
     let arguments = unsafe { arguments.as_mut() }.ok_or_else(|| Error::argument("no arguments"))?;
     match arguments.op {
@@ -93,7 +105,10 @@ fn info(group: &place::Place) -> Result<GroupInfo> {
     let object = group.object();
     let header = object.header()?;
     let order_max = if header.tracks_link_order {
-        object.links(By::CreationOrder, Order::Decreasing)?.first().map_or(0, |(_, link)| link.order as i64 + 1)
+        object
+            .links(By::CreationOrder, Order::Decreasing)?
+            .first()
+            .map_or(0, |(_, link)| link.order as i64 + 1)
     } else {
         0
     };
@@ -103,7 +118,11 @@ fn info(group: &place::Place) -> Result<GroupInfo> {
 }
 
 /// Flushes and refreshes groups.
-pub(crate) unsafe fn specific(_: &'static Library, object: *mut c_void, arguments: *mut GroupSpecificArgs) -> Result<Herr> {
+pub(crate) unsafe fn specific(
+    _: &'static Library,
+    object: *mut c_void,
+    arguments: *mut GroupSpecificArgs,
+) -> Result<Herr> {
     // SAFETY: HDF5 passes the arguments.
     let arguments = unsafe { arguments.as_ref() }.ok_or_else(|| Error::argument("no arguments"))?;
     // SAFETY: HDF5 passes an object of this connector.
@@ -118,7 +137,11 @@ pub(crate) unsafe fn specific(_: &'static Library, object: *mut c_void, argument
 }
 
 /// Operations of HDF5's own connector.
-pub(crate) unsafe fn optional(_: &'static Library, object: *mut c_void, arguments: *mut OptionalArgs) -> Result<Herr> {
+pub(crate) unsafe fn optional(
+    _: &'static Library,
+    object: *mut c_void,
+    arguments: *mut OptionalArgs,
+) -> Result<Herr> {
     // SAFETY: HDF5 passes the arguments, and an object of this connector.
     unsafe { native::group(object, arguments) }
 }

@@ -21,7 +21,10 @@ pub(crate) fn status(slot: usize, body: impl FnOnce(&'static Library) -> Result<
 }
 
 /// Runs a callback that returns a pointer: null for a failure.
-pub(crate) fn pointer(slot: usize, body: impl FnOnce(&'static Library) -> Result<*mut c_void>) -> *mut c_void {
+pub(crate) fn pointer(
+    slot: usize,
+    body: impl FnOnce(&'static Library) -> Result<*mut c_void>,
+) -> *mut c_void {
     run(slot, body).unwrap_or(ptr::null_mut())
 }
 
@@ -34,7 +37,11 @@ fn run<T>(slot: usize, body: impl FnOnce(&'static Library) -> Result<T>) -> Opti
             None
         }
         Err(_) => {
-            library.push_error(library.H5E_VOL_g(), library.H5E_BADVALUE_g(), c"an internal error of the Isotach connector");
+            library.push_error(
+                library.H5E_VOL_g(),
+                library.H5E_BADVALUE_g(),
+                c"an internal error of the Isotach connector",
+            );
             None
         }
     }

@@ -121,10 +121,10 @@ impl Drop for TypeShadow {
 impl Handle {
     /// The file object of a view that types belong to.
     pub(crate) fn host(library: &'static Library, view: Weak<View>) -> *mut c_void {
-        Self::new(library, ViewOf::Host(view), Body::File)
+        Self::allocate(library, ViewOf::Host(view), Body::File)
     }
 
-    fn new(library: &'static Library, view: ViewOf, body: Body) -> *mut c_void {
+    fn allocate(library: &'static Library, view: ViewOf, body: Body) -> *mut c_void {
         let kind = body.kind();
         let (view, body) = (ManuallyDrop::new(view), ManuallyDrop::new(body));
         Box::into_raw(Box::new(Self { magic: MAGIC, library, kind, view, body })).cast()
@@ -132,7 +132,7 @@ impl Handle {
 
     /// A new handle for HDF5 to hold; [`take`] ends it.
     pub(crate) fn give(view: Arc<View>, body: Body) -> *mut c_void {
-        Self::new(view.library, ViewOf::Handle(view), body)
+        Self::allocate(view.library, ViewOf::Handle(view), body)
     }
 
     pub(crate) fn view(&self) -> Result<Arc<View>> {
@@ -225,7 +225,7 @@ impl Closing {
 impl Drop for Closing {
     fn drop(&mut self) {
         let handle = self.0;
-        // SAFETY: it comes from `Handle::new`, and is closed once. Meanwhile `shadow_of` reads only the members that are not dropped.
+        // SAFETY: it comes from `Handle::allocate`, and is closed once. Meanwhile `shadow_of` reads only the members that are not dropped.
         unsafe {
             (*handle).magic = CLOSING;
             ManuallyDrop::drop(&mut (*handle).body);

@@ -56,7 +56,10 @@ pub(crate) unsafe fn optional_query(
     flags: *mut u64,
 ) -> Result<Herr> {
     let is_answered = match subclass {
-        subclass::DATASET => (dataset_op::CHUNK_INDEX_TYPE..=dataset_op::CHUNK_WRITE).contains(&op) || op == dataset_op::CHUNK_ITERATE,
+        subclass::DATASET => {
+            (dataset_op::CHUNK_INDEX_TYPE..=dataset_op::CHUNK_WRITE).contains(&op)
+                || op == dataset_op::CHUNK_ITERATE
+        }
         subclass::FILE => op == file_op::SIZE || op == file_op::SET_VERSION_BOUNDS,
         subclass::OBJECT => (object_op::GET_COMMENT..=object_op::NATIVE_INFO).contains(&op),
         _ => false,

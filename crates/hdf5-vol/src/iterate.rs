@@ -26,7 +26,11 @@ pub(crate) fn register(library: &'static Library, place: Place) -> Result<Id> {
 ///
 /// # Safety
 /// `at` is null or valid.
-pub(crate) unsafe fn each<T>(at: *mut Hsize, entries: Vec<T>, mut call: impl FnMut(T) -> Result<Herr>) -> Result<Herr> {
+pub(crate) unsafe fn each<T>(
+    at: *mut Hsize,
+    entries: Vec<T>,
+    mut call: impl FnMut(T) -> Result<Herr>,
+) -> Result<Herr> {
     // SAFETY: the caller's promise.
     let first = unsafe { at.as_ref() }.copied().unwrap_or(0);
     let skipped = usize::try_from(first).unwrap_or(usize::MAX);

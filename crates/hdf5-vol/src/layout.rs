@@ -51,7 +51,11 @@ fn chunk(view: &View, dcpl: Hid, space: &Space, element: u32) -> Result<(Vec<u64
         return Err(Error::unsupported("data in other files"));
     }
     let Space::Simple { dims, max } = space else {
-        return if layout == LAYOUT_CHUNKED { Err(Error::argument("chunks need an extent")) } else { Ok((Vec::new(), false)) };
+        return if layout == LAYOUT_CHUNKED {
+            Err(Error::argument("chunks need an extent"))
+        } else {
+            Ok((Vec::new(), false))
+        };
     };
     if layout != LAYOUT_CHUNKED {
         return match dims.iter().zip(max).any(|(length, most)| length < most) {
@@ -63,9 +67,12 @@ fn chunk(view: &View, dcpl: Hid, space: &Space, element: u32) -> Result<(Vec<u64
     if chunk.len() != dims.len() {
         return Err(Error::argument("the chunk has another number of dimensions than the extent"));
     }
-    let is_too_large = |((chunk, length), most): ((&u64, &u64), &u64)| length == most && chunk > most && *most > 0;
+    let is_too_large =
+        |((chunk, length), most): ((&u64, &u64), &u64)| length == most && chunk > most && *most > 0;
     if chunk.iter().zip(dims).zip(max).any(is_too_large) {
-        return Err(Error::argument("Chunk shape must not be greater than data shape: chunks of a fixed extent are at most as long as it"));
+        return Err(Error::argument(
+            "Chunk shape must not be greater than data shape: chunks of a fixed extent are at most as long as it",
+        ));
     }
     Ok((chunk, true))
 }
@@ -88,7 +95,8 @@ fn fill(view: &View, dcpl: Hid, kind: &FileType) -> Result<Option<Vec<u8>>> {
     let memory = kind.memory.raw();
     let mut bytes = vec![0; library.H5Tget_size(memory).max(kind.size)];
     // SAFETY: the buffer has room for an element of the type.
-    check(unsafe { library.H5Pget_fill_value(dcpl, memory, bytes.as_mut_ptr().cast()) }, "H5Pget_fill_value")?;
+    let status = unsafe { library.H5Pget_fill_value(dcpl, memory, bytes.as_mut_ptr().cast()) };
+    check(status, "H5Pget_fill_value")?;
     let mut background = vec![0; bytes.len()];
     transfer::convert(view, memory, kind.file.raw(), 1, &mut bytes, &mut background, DEFAULT)?;
     bytes.truncate(kind.size);
@@ -108,7 +116,8 @@ fn creation(view: &View, dcpl: Hid, kind: &FileType, unused_fill: &[u8]) -> Resu
         let status = unsafe { library.H5Pset_fill_value(copy.raw(), kind.memory.raw(), std::ptr::null()) };
         check(status, "H5Pset_fill_value")?;
     }
-    let length = u32::try_from(unused_fill.len()).map_err(|_| Error::unsupported("elements of 4 GiB and more"))?;
+    let length =
+        u32::try_from(unused_fill.len()).map_err(|_| Error::unsupported("elements of 4 GiB and more"))?;
     let encoded = plist::encode(library, copy.raw())?;
     Ok([&length.to_le_bytes()[..], unused_fill, &encoded].concat())
 }

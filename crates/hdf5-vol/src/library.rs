@@ -5,7 +5,9 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-use crate::abi::{ConnectorClass, FileSpecificArgs, Herr, Hid, Hsize, Htri, IdCallback, LocParams, OptionalArgs};
+use crate::abi::{
+    ConnectorClass, FileSpecificArgs, Herr, Hid, Hsize, Htri, IdCallback, LocParams, OptionalArgs,
+};
 
 /// Declares [`Library`]: `ids` are functions that take and give only numbers, `pointers` those that dereference what they are given.
 macro_rules! library {
@@ -37,6 +39,7 @@ macro_rules! library {
             $(
                 /// # Safety
                 /// As HDF5's function of this name demands of the pointers.
+                #[allow(clippy::too_many_arguments, reason = "as many as HDF5's function has")]
                 pub(crate) unsafe fn $raw(&self, $($raw_argument: $raw_kind),*) -> $raw_result {
                     // SAFETY: the caller's promise.
                     unsafe { (self.$raw)($($raw_argument),*) }
@@ -66,10 +69,8 @@ macro_rules! library {
 
 library! {
     ids {
-        H5Iget_type(id: Hid) -> c_int;
         H5Iinc_ref(id: Hid) -> c_int;
         H5Idec_ref(id: Hid) -> c_int;
-        H5Iis_valid(id: Hid) -> Htri;
         H5VLobject(id: Hid) -> *mut c_void;
         H5Tcopy(id: Hid) -> Hid;
         H5Tget_size(id: Hid) -> usize;
@@ -77,7 +78,6 @@ library! {
         H5Tget_super(id: Hid) -> Hid;
         H5Tget_nmembers(id: Hid) -> c_int;
         H5Tget_member_type(id: Hid, member: c_uint) -> Hid;
-        H5Tget_member_offset(id: Hid, member: c_uint) -> usize;
         H5Tis_variable_str(id: Hid) -> Htri;
         H5Tequal(one: Hid, other: Hid) -> Htri;
         H5Tcommitted(id: Hid) -> Htri;
@@ -174,8 +174,17 @@ library! {
 }
 
 /// `H5Epush2`.
-type PushError =
-    unsafe extern "C" fn(Hid, *const c_char, *const c_char, c_uint, Hid, Hid, Hid, *const c_char, ...) -> Herr;
+type PushError = unsafe extern "C" fn(
+    Hid,
+    *const c_char,
+    *const c_char,
+    c_uint,
+    Hid,
+    Hid,
+    Hid,
+    *const c_char,
+    ...
+) -> Herr;
 
 // SAFETY: the pointers are to functions and variables of a library that is never unloaded.
 unsafe impl Sync for Library {}
@@ -233,7 +242,11 @@ impl Handle {
             // A program that is linked statically with HDF5 exports its functions itself.
             // SAFETY: no name means the program.
             let program = unsafe { libc::dlopen(std::ptr::null(), libc::RTLD_LAZY) };
-            return if program.is_null() { Err("the library that calls cannot be opened".to_owned()) } else { Ok(Self(program)) };
+            return if program.is_null() {
+                Err("the library that calls cannot be opened".to_owned())
+            } else {
+                Ok(Self(program))
+            };
         }
         Ok(Self(handle))
     }
@@ -242,7 +255,11 @@ impl Handle {
         let text = CStr::from_bytes_with_nul(name.as_bytes()).map_err(|error| error.to_string())?;
         // SAFETY: the handle is open, the name ends with a zero.
         let symbol = unsafe { libc::dlsym(self.0, text.as_ptr()) };
-        if symbol.is_null() { Err(format!("the library has no {}", text.to_string_lossy())) } else { Ok(symbol) }
+        if symbol.is_null() {
+            Err(format!("the library has no {}", text.to_string_lossy()))
+        } else {
+            Ok(symbol)
+        }
     }
 
     /// A variable. A program that is linked with the library may hold a copy of it, which is then the library's own, too: the linker

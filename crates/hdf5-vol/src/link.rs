@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashSet,
-    ffi::{c_void, c_int},
+    ffi::{c_int, c_void},
     slice,
 };
 
@@ -10,8 +10,9 @@ use isotach_hdf5::{By, Kind, Last, Link, Order, Target};
 
 use crate::{
     abi::{
-        Herr, Hid, LinkCreateArgs, LinkGetArgs, LinkHard, LinkInfo, LinkInfoTarget, LinkIterate, LinkSpecificArgs, LinkUser,
-        LinkValue, LocParams, OptionalArgs, by, link_create, link_get, link_specific, link_type,
+        Herr, Hid, LinkCreateArgs, LinkGetArgs, LinkHard, LinkInfo, LinkInfoTarget, LinkIterate,
+        LinkSpecificArgs, LinkUser, LinkValue, LocParams, OptionalArgs, by, link_create, link_get,
+        link_specific, link_type,
     },
     create::free_entry,
     error::{Error, Result},
@@ -39,7 +40,8 @@ pub(crate) unsafe fn create(
             // SAFETY: as above.
             let hard = unsafe { arguments.args.hard };
             // SAFETY: HDF5 passes objects of this connector; one may be null, and is then the other.
-            let (target, entry) = unsafe { (hard_target(object, &hard)?, new_entry(one_of(object, hard.object), loc, lcpl)?) };
+            let (target, entry) =
+                unsafe { (hard_target(object, &hard)?, new_entry(one_of(object, hard.object), loc, lcpl)?) };
             if target.view.file.number() != entry.view.file.number() {
                 return Err(Error::argument("a hard link cannot lead to another file"));
             }
@@ -96,7 +98,8 @@ unsafe fn user_target(user: &LinkUser) -> Result<Target> {
     if user.class == link_type::EXTERNAL {
         return external(bytes);
     }
-    let class = u8::try_from(user.class).map_err(|_| Error::argument(format!("the link class {}", user.class)))?;
+    let class =
+        u8::try_from(user.class).map_err(|_| Error::argument(format!("the link class {}", user.class)))?;
     Ok(Target::User { class, bytes: bytes.to_vec() })
 }
 
@@ -104,8 +107,13 @@ unsafe fn user_target(user: &LinkUser) -> Result<Target> {
 fn external(bytes: &[u8]) -> Result<Target> {
     let mut parts = bytes.get(1..).unwrap_or_default().split(|byte| *byte == 0);
     let mut part = || {
-        let part = parts.next().filter(|part| !part.is_empty()).ok_or_else(|| Error::argument("an external link without a name"))?;
-        std::str::from_utf8(part).map(str::to_owned).map_err(|_| Error::unsupported("names that are not UTF-8"))
+        let part = parts
+            .next()
+            .filter(|part| !part.is_empty())
+            .ok_or_else(|| Error::argument("an external link without a name"))?;
+        std::str::from_utf8(part)
+            .map(str::to_owned)
+            .map_err(|_| Error::unsupported("names that are not UTF-8"))
     };
     Ok(Target::External { file: part()?, path: part()? })
 }
@@ -133,7 +141,10 @@ unsafe fn ends(
 ) -> Result<(Entry, Entry)> {
     // SAFETY: the caller's promise; one of both objects may be null, and is then the other.
     let (from, to) = unsafe {
-        (place::link(one_of(source, target), source_loc)?, new_entry(one_of(target, source), target_loc, lcpl)?)
+        (
+            place::link(one_of(source, target), source_loc)?,
+            new_entry(one_of(target, source), target_loc, lcpl)?,
+        )
     };
     from.existing()?;
     from.view.writable()?;
@@ -177,9 +188,16 @@ pub(crate) unsafe fn rename(
 }
 
 /// Answers what a link is.
-pub(crate) unsafe fn get(_: &'static Library, object: *mut c_void, loc: *const LocParams, arguments: *mut LinkGetArgs) -> Result<Herr> {
+pub(crate) unsafe fn get(
+    _: &'static Library,
+    object: *mut c_void,
+    loc: *const LocParams,
+    arguments: *mut LinkGetArgs,
+) -> Result<Herr> {
     // SAFETY: HDF5 passes the arguments, an object of this connector and a location; the number says which member of the union is set.
-    let (arguments, entry) = unsafe { (arguments.as_ref().ok_or_else(|| Error::argument("no arguments"))?, place::link(object, loc)?) };
+    let (arguments, entry) = unsafe {
+        (arguments.as_ref().ok_or_else(|| Error::argument("no arguments"))?, place::link(object, loc)?)
+    };
     let link = entry.existing()?;
     match arguments.op {
         link_get::INFO => {
@@ -207,7 +225,12 @@ unsafe fn put_value(wanted: LinkValue, target: &Target) -> Result<()> {
         other => {
             let value = value(other);
             // SAFETY: the caller's promise.
-            unsafe { wanted.buf.cast::<u8>().copy_from_nonoverlapping(value.as_ptr(), value.len().min(wanted.size)) };
+            unsafe {
+                wanted
+                    .buf
+                    .cast::<u8>()
+                    .copy_from_nonoverlapping(value.as_ptr(), value.len().min(wanted.size));
+            }
         }
     }
     Ok(())
@@ -264,7 +287,9 @@ pub(crate) unsafe fn specific(
             Ok(0)
         }
         // SAFETY: as above.
-        link_specific::ITERATE => unsafe { iterate_over(library, place::place(object, loc)?, arguments.args.iterate) },
+        link_specific::ITERATE => unsafe {
+            iterate_over(library, place::place(object, loc)?, arguments.args.iterate)
+        },
         other => Err(Error::unsupported(format!("the operation {other} on links"))),
     }
 }
@@ -294,7 +319,8 @@ unsafe fn iterate_over(library: &'static Library, group: Place, wanted: LinkIter
     if group.object().kind() != Kind::Group {
         return Err(Error::argument("not a group"));
     }
-    let entries = if wanted.recursive { below(&group, sorting, order)? } else { directly_in(&group, sorting, order)? };
+    let entries =
+        if wanted.recursive { below(&group, sorting, order)? } else { directly_in(&group, sorting, order)? };
     let id = iterate::register(library, group)?;
     // A recursive iteration has no place to go on from.
     let at = if wanted.recursive { std::ptr::null_mut() } else { wanted.at };
@@ -347,7 +373,11 @@ fn enter(
 }
 
 /// There are no operations of others on links.
-pub(crate) unsafe fn optional(_: &'static Library, _: *mut c_void, _: *const LocParams, _: *mut OptionalArgs) -> Result<Herr> {
+pub(crate) unsafe fn optional(
+    _: &'static Library,
+    _: *mut c_void,
+    _: *const LocParams,
+    _: *mut OptionalArgs,
+) -> Result<Herr> {
     Err(Error::unsupported("optional operations on links"))
 }
-

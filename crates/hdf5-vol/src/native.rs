@@ -10,8 +10,8 @@ use isotach_hdf5::{ChunkAt, ChunkInfo, Last, Object, Target};
 
 use crate::{
     abi::{
-        ChunkIterate, DatasetOptionalArgs, FileOptionalArgs, GROUP_OBJECT_INFO, GroupObjectInfo, GroupStat, Herr, LocParams,
-        NATIVE_INFO_SIZE, ObjectOptionalArgs, OptionalArgs, dataset_op, file_op, object_op,
+        ChunkIterate, DatasetOptionalArgs, FileOptionalArgs, GROUP_OBJECT_INFO, GroupObjectInfo, GroupStat,
+        Herr, LocParams, NATIVE_INFO_SIZE, ObjectOptionalArgs, OptionalArgs, dataset_op, file_op, object_op,
     },
     error::{Error, Result},
     handle::{handle, text},
@@ -40,7 +40,9 @@ pub(crate) unsafe fn file(view: &View, op: c_int, arguments: *mut c_void) -> Res
         file_op::END_OF_ALLOCATION => unsafe { put(arguments.end, size_of_file(view)?) },
         // SAFETY: as above.
         file_op::FREE_SPACE => unsafe { put(arguments.size, 0) },
-        other => return Err(Error::unsupported(format!("the native connector's operation {other} on files"))),
+        other => {
+            return Err(Error::unsupported(format!("the native connector's operation {other} on files")));
+        }
     }
     Ok(0)
 }
@@ -76,10 +78,14 @@ pub(crate) unsafe fn group(object: *const c_void, arguments: *const OptionalArgs
     // SAFETY: the caller's promise.
     let arguments = unsafe { arguments.as_ref() }.ok_or_else(|| Error::argument("no arguments"))?;
     if arguments.op != GROUP_OBJECT_INFO {
-        return Err(Error::unsupported(format!("the native connector's operation {} on groups", arguments.op)));
+        return Err(Error::unsupported(format!(
+            "the native connector's operation {} on groups",
+            arguments.op
+        )));
     }
     // SAFETY: the number says what the arguments are.
-    let wanted = unsafe { arguments.args.cast::<GroupObjectInfo>().as_ref() }.ok_or_else(|| Error::argument("no arguments"))?;
+    let wanted = unsafe { arguments.args.cast::<GroupObjectInfo>().as_ref() }
+        .ok_or_else(|| Error::argument("no arguments"))?;
     // SAFETY: the caller's promise.
     let stat = unsafe { stat(object, wanted) }?;
     // SAFETY: the caller's promise.
@@ -92,7 +98,15 @@ pub(crate) unsafe fn group(object: *const c_void, arguments: *const OptionalArgs
 /// # Safety
 /// The pointers are those of a callback.
 unsafe fn stat(object: *const c_void, wanted: &GroupObjectInfo) -> Result<GroupStat> {
-    let mut stat = GroupStat { fileno: [0; 2], objno: [0; 2], links: 0, kind: -1, modified: 0, link_length: 0, header: [0; 3] };
+    let mut stat = GroupStat {
+        fileno: [0; 2],
+        objno: [0; 2],
+        links: 0,
+        kind: -1,
+        modified: 0,
+        link_length: 0,
+        header: [0; 3],
+    };
     let found = if wanted.loc.by == crate::abi::by::NAME && !wanted.follow {
         // SAFETY: the caller's promise.
         let (from, name) = unsafe { (Place::of(handle(object)?)?, text(wanted.loc.data.name.name)?) };
@@ -127,9 +141,15 @@ unsafe fn stat(object: *const c_void, wanted: &GroupObjectInfo) -> Result<GroupS
 ///
 /// # Safety
 /// The pointers are those of a callback.
-pub(crate) unsafe fn object(object: *const c_void, loc: *const LocParams, arguments: *const OptionalArgs) -> Result<Herr> {
+pub(crate) unsafe fn object(
+    object: *const c_void,
+    loc: *const LocParams,
+    arguments: *const OptionalArgs,
+) -> Result<Herr> {
     // SAFETY: the caller's promise.
-    let (arguments, place) = unsafe { (arguments.as_ref().ok_or_else(|| Error::argument("no arguments"))?, place::place(object, loc)?) };
+    let (arguments, place) = unsafe {
+        (arguments.as_ref().ok_or_else(|| Error::argument("no arguments"))?, place::place(object, loc)?)
+    };
     // SAFETY: the number says which member of the union is set.
     let given = unsafe { arguments.args.cast::<ObjectOptionalArgs>().as_ref() };
     let given = || given.ok_or_else(|| Error::argument("no arguments"));
@@ -149,7 +169,8 @@ pub(crate) unsafe fn object(object: *const c_void, loc: *const LocParams, argume
             // SAFETY: as above.
             let comment = unsafe { given()?.set_comment };
             // SAFETY: HDF5 passes a text, or null to remove the comment.
-            let comment = (!comment.is_null()).then(|| unsafe { CStr::from_ptr(comment) }.to_string_lossy().into_owned());
+            let comment = (!comment.is_null())
+                .then(|| unsafe { CStr::from_ptr(comment) }.to_string_lossy().into_owned());
             let mut header = (*place.object().header()?).clone();
             header.comment = comment.filter(|comment| !comment.is_empty());
             place.object().set_header(header)?;
@@ -165,7 +186,9 @@ pub(crate) unsafe fn object(object: *const c_void, loc: *const LocParams, argume
                 unsafe { info.cast::<u8>().write_bytes(0, NATIVE_INFO_SIZE) };
             }
         }
-        other => return Err(Error::unsupported(format!("the native connector's operation {other} on objects"))),
+        other => {
+            return Err(Error::unsupported(format!("the native connector's operation {other} on objects")));
+        }
     }
     Ok(0)
 }
@@ -174,16 +197,22 @@ pub(crate) unsafe fn object(object: *const c_void, loc: *const LocParams, argume
 ///
 /// # Safety
 /// The pointers are those of a callback.
-pub(crate) unsafe fn dataset(library: &'static Library, object: *const c_void, arguments: *const OptionalArgs) -> Result<Herr> {
+pub(crate) unsafe fn dataset(
+    library: &'static Library,
+    object: *const c_void,
+    arguments: *const OptionalArgs,
+) -> Result<Herr> {
     // SAFETY: the caller's promise.
-    let (arguments, handle) = unsafe { (arguments.as_ref().ok_or_else(|| Error::argument("no arguments"))?, handle(object)?) };
+    let (arguments, handle) =
+        unsafe { (arguments.as_ref().ok_or_else(|| Error::argument("no arguments"))?, handle(object)?) };
     let view = handle.view()?;
     let dataset = &handle.dataset()?.object;
     if arguments.op == dataset_op::FORMAT_CONVERT {
         return Ok(0);
     }
     // SAFETY: the number says which member of the union is set.
-    let given = unsafe { arguments.args.cast::<DatasetOptionalArgs>().as_mut() }.ok_or_else(|| Error::argument("no arguments"))?;
+    let given = unsafe { arguments.args.cast::<DatasetOptionalArgs>().as_mut() }
+        .ok_or_else(|| Error::argument("no arguments"))?;
     let header = dataset.header()?;
     let data = header.data.as_ref().ok_or_else(|| Error::argument("not a dataset"))?;
     if arguments.op == dataset_op::OFFSET {
@@ -237,7 +266,12 @@ pub(crate) unsafe fn dataset(library: &'static Library, object: *const c_void, a
             // SAFETY: as above; the size has its own place in version 1.14.
             unsafe {
                 let (offset, mask, buffer, size) = if library.is_two() {
-                    (given.chunk_write.offset, given.chunk_write.filters, given.chunk_write.buf, given.chunk_write.size)
+                    (
+                        given.chunk_write.offset,
+                        given.chunk_write.filters,
+                        given.chunk_write.buf,
+                        given.chunk_write.size,
+                    )
                 } else {
                     let wanted = given.chunk_write_114;
                     (wanted.offset, wanted.filters, wanted.buf, wanted.size as usize)
@@ -248,7 +282,9 @@ pub(crate) unsafe fn dataset(library: &'static Library, object: *const c_void, a
         }
         // SAFETY: as above.
         dataset_op::CHUNK_ITERATE => return unsafe { iterate_chunks(dataset, given.chunk_iterate) },
-        other => return Err(Error::unsupported(format!("the native connector's operation {other} on datasets"))),
+        other => {
+            return Err(Error::unsupported(format!("the native connector's operation {other} on datasets")));
+        }
     }
     Ok(0)
 }
@@ -274,7 +310,12 @@ unsafe fn put_chunk(chunk: Option<&ChunkInfo>, (mask, address, size): (*mut c_ui
 
 /// # Safety
 /// The arguments are those of the operation.
-unsafe fn read_chunk(library: &Library, dataset: &Object, rank: usize, given: &mut DatasetOptionalArgs) -> Result<()> {
+unsafe fn read_chunk(
+    library: &Library,
+    dataset: &Object,
+    rank: usize,
+    given: &mut DatasetOptionalArgs,
+) -> Result<()> {
     // SAFETY: the caller's promise.
     unsafe {
         let wanted = &mut given.chunk_read;
@@ -305,4 +346,3 @@ unsafe fn iterate_chunks(dataset: &Object, wanted: ChunkIterate) -> Result<Herr>
     })?;
     Ok(result)
 }
-

@@ -9,8 +9,8 @@ use isotach_hdf5::{By, CopyOptions, Kind, Last, Order, Target};
 
 use crate::{
     abi::{
-        DEFAULT, Herr, Hid, LocParams, ObjectGetArgs, ObjectInfo, ObjectSpecificArgs, ObjectVisit, OptionalArgs, by, object_get,
-        object_specific, object_type,
+        DEFAULT, Herr, Hid, LocParams, ObjectGetArgs, ObjectInfo, ObjectSpecificArgs, ObjectVisit,
+        OptionalArgs, by, object_get, object_specific, object_type,
     },
     create::free_entry,
     error::{Error, Result},
@@ -25,7 +25,12 @@ use crate::{
 };
 
 /// Opens an object of any kind.
-pub(crate) unsafe fn open(_: &'static Library, object: *mut c_void, loc: *const LocParams, opened: *mut c_int) -> Result<*mut c_void> {
+pub(crate) unsafe fn open(
+    _: &'static Library,
+    object: *mut c_void,
+    loc: *const LocParams,
+    opened: *mut c_int,
+) -> Result<*mut c_void> {
     // SAFETY: HDF5 passes an object of this connector and a location.
     let (pointer, kind) = unsafe { place::place(object, loc) }?.open()?;
     // SAFETY: HDF5 passes a place for the type, or null.
@@ -90,7 +95,12 @@ pub(crate) unsafe fn copy(library: &'static Library, copy: Copy) -> Result<Herr>
 }
 
 /// Answers what an object is.
-pub(crate) unsafe fn get(_: &'static Library, object: *mut c_void, loc: *const LocParams, arguments: *mut ObjectGetArgs) -> Result<Herr> {
+pub(crate) unsafe fn get(
+    _: &'static Library,
+    object: *mut c_void,
+    loc: *const LocParams,
+    arguments: *mut ObjectGetArgs,
+) -> Result<Herr> {
     // SAFETY: HDF5 passes the arguments; the number says which member of the union is set.
     let arguments = unsafe { arguments.as_mut() }.ok_or_else(|| Error::argument("no arguments"))?;
     match arguments.op {
@@ -98,7 +108,11 @@ pub(crate) unsafe fn get(_: &'static Library, object: *mut c_void, loc: *const L
             // SAFETY: HDF5 passes an object of this connector.
             let view = unsafe { handle(object) }?.view()?;
             // While an id of the file is open, HDF5 finds it by its shadow. Without one it makes an id for a new handle.
-            let file = if view.has_file_handles() { view.shadow.object(crate::abi::id_type::FILE) } else { view.file_handle() };
+            let file = if view.has_file_handles() {
+                view.shadow.object(crate::abi::id_type::FILE)
+            } else {
+                view.file_handle()
+            };
             // SAFETY: as above.
             unsafe { put(arguments.args.file, file) };
         }
@@ -184,8 +198,10 @@ pub(crate) unsafe fn specific(
             // SAFETY: as above.
             unsafe { put(arguments.args.token, token_of(number)) };
         }
-        // SAFETY: as above.
-        object_specific::VISIT => return unsafe { visit(library, place::place(object, loc)?, arguments.args.visit) },
+        object_specific::VISIT => {
+            // SAFETY: as above.
+            return unsafe { visit(library, place::place(object, loc)?, arguments.args.visit) };
+        }
         // SAFETY: HDF5 passes an object of this connector.
         object_specific::FLUSH => unsafe { handle(object) }?.view()?.settle()?,
         // SAFETY: as above.
@@ -270,4 +286,3 @@ pub(crate) unsafe fn optional(
     // SAFETY: HDF5 passes the arguments, an object of this connector and a location.
     unsafe { native::object(object, loc, arguments) }
 }
-

@@ -10,7 +10,10 @@ use std::{
 use isotach_hdf5::{By, Error as FileError, Last, Link, Object, Order, Resolved};
 
 use crate::{
-    abi::{DEFAULT, Hid, INDEX_CREATION_ORDER, ITERATE_DECREASING, ITERATE_INCREASING, ITERATE_NATIVE, INDEX_NAME, LocParams, Token, access, by},
+    abi::{
+        DEFAULT, Hid, INDEX_CREATION_ORDER, INDEX_NAME, ITERATE_DECREASING, ITERATE_INCREASING,
+        ITERATE_NATIVE, LocParams, Token, access, by,
+    },
     error::{Error, Result},
     handle::{Body, Handle, Node, handle, id_type_of, text},
     id::{Id, check},
@@ -73,7 +76,8 @@ impl Place {
     pub(crate) fn open_dataset(self, dapl: Hid) -> Result<*mut c_void> {
         let library = self.view.library;
         self.view.note_path(self.node.object.number(), self.node.path.as_deref());
-        let dapl = (dapl != DEFAULT).then(|| Id::new(library, library.H5Pcopy(dapl), "H5Pcopy")).transpose()?;
+        let dapl =
+            (dapl != DEFAULT).then(|| Id::new(library, library.H5Pcopy(dapl), "H5Pcopy")).transpose()?;
         Ok(Handle::give(self.view, Body::Dataset(self.node, dapl)))
     }
 
@@ -118,7 +122,9 @@ impl Place {
                     path = inner;
                 }
                 Resolved::UserDefined { class, .. } => {
-                    return Err(Error::unsupported(format!("following links of the program's class {class}")));
+                    return Err(Error::unsupported(format!(
+                        "following links of the program's class {class}"
+                    )));
                 }
             }
         }
@@ -151,7 +157,8 @@ fn parent_of(path: &str) -> String {
 /// A path from a group, as one path without empty names and dots.
 pub(crate) fn join(base: &str, path: &str) -> String {
     let names = path.split('/').filter(|name| !name.is_empty() && *name != ".");
-    let mut joined = if path.starts_with('/') { String::new() } else { base.trim_end_matches('/').to_owned() };
+    let mut joined =
+        if path.starts_with('/') { String::new() } else { base.trim_end_matches('/').to_owned() };
     for name in names {
         joined.push('/');
         joined.push_str(name);
@@ -184,7 +191,8 @@ pub(crate) unsafe fn place(object: *const c_void, loc: *const LocParams) -> Resu
         }
         by::TOKEN => {
             // SAFETY: as above.
-            let token = unsafe { loc.data.token.as_ref() }.ok_or_else(|| Error::argument("no token was given"))?;
+            let token =
+                unsafe { loc.data.token.as_ref() }.ok_or_else(|| Error::argument("no token was given"))?;
             let object = from.view.file.object(number_of(token))?;
             Ok(Place { view: from.view, node: Node { object, path: None } })
         }
@@ -219,11 +227,13 @@ unsafe fn entry_at(from: &Place, loc: &LocParams) -> Result<Entry> {
     // SAFETY: the caller's promise.
     let at = unsafe { loc.data.idx };
     // SAFETY: HDF5 gives a text or null.
-    let group = unsafe { optional_name(at.name) }?.map_or_else(|| Ok(from.clone()), |name| from.follow(name, at.lapl))?;
+    let group = unsafe { optional_name(at.name) }?
+        .map_or_else(|| Ok(from.clone()), |name| from.follow(name, at.lapl))?;
     let (sorting, order) = sorting(at.index, at.order)?;
     let links = group.object().links(sorting, order)?;
     let index = usize::try_from(at.n).unwrap_or(usize::MAX);
-    let (name, link) = links.into_iter().nth(index).ok_or_else(|| Error::not_found(format!("link number {index}")))?;
+    let (name, link) =
+        links.into_iter().nth(index).ok_or_else(|| Error::not_found(format!("link number {index}")))?;
     Ok(Entry { view: group.view, parent: group.node, name, link: Some(link) })
 }
 
@@ -283,7 +293,8 @@ fn external_flags(view: &View, lapl: Hid) -> Result<c_uint> {
     let mut flags = access::DEFAULT;
     if lapl != DEFAULT {
         // SAFETY: the library sets one number.
-        check(unsafe { view.library.H5Pget_elink_acc_flags(lapl, &raw mut flags) }, "H5Pget_elink_acc_flags")?;
+        let status = unsafe { view.library.H5Pget_elink_acc_flags(lapl, &raw mut flags) };
+        check(status, "H5Pget_elink_acc_flags")?;
     }
     Ok(flags)
 }
@@ -301,8 +312,12 @@ fn external_fapl(view: &View, lapl: Hid) -> Result<Option<Id>> {
 fn candidates(view: &View, name: &str, lapl: Hid) -> Vec<String> {
     let path = Path::new(name);
     let is_plain = !path.is_absolute() && !name.contains("://");
-    let file_name = path.file_name().map_or_else(|| name.to_owned(), |part| part.to_string_lossy().into_owned());
-    let folder = Path::new(&view.name).parent().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
+    let file_name =
+        path.file_name().map_or_else(|| name.to_owned(), |part| part.to_string_lossy().into_owned());
+    let folder = Path::new(&view.name)
+        .parent()
+        .map(|folder| folder.to_string_lossy().into_owned())
+        .unwrap_or_default();
     let below = |prefix: &str, name: &str| {
         let prefix = prefix.replace("${ORIGIN}", &folder);
         if prefix.is_empty() { name.to_owned() } else { format!("{}/{name}", prefix.trim_end_matches('/')) }

@@ -8,7 +8,10 @@ use std::{
 use isotach_hdf5::{Charset, Filter};
 
 use crate::{
-    abi::{CHARSET_UTF8, DEFAULT, FILL_TIME_NEVER, FILL_UNDEFINED, FILL_USER_DEFINED, Hid, ORDER_TRACKED, RANK_MAX},
+    abi::{
+        CHARSET_UTF8, DEFAULT, FILL_TIME_NEVER, FILL_UNDEFINED, FILL_USER_DEFINED, Hid, ORDER_TRACKED,
+        RANK_MAX,
+    },
     error::{Error, Result},
     id::{Id, check},
     library::Library,
@@ -24,7 +27,8 @@ pub(crate) fn encode(library: &'static Library, list: Hid) -> Result<Vec<u8>> {
     check(unsafe { library.H5Pencode2(list, ptr::null_mut(), &raw mut size, DEFAULT) }, "H5Pencode2")?;
     let mut bytes = vec![0; size];
     // SAFETY: the buffer has the size that the library told.
-    check(unsafe { library.H5Pencode2(list, bytes.as_mut_ptr().cast(), &raw mut size, DEFAULT) }, "H5Pencode2")?;
+    let status = unsafe { library.H5Pencode2(list, bytes.as_mut_ptr().cast(), &raw mut size, DEFAULT) };
+    check(status, "H5Pencode2")?;
     Ok(bytes)
 }
 
@@ -42,7 +46,8 @@ pub(crate) fn tracks_link_order(library: &Library, list: Hid) -> Result<bool> {
     let mut flags = 0;
     if list != DEFAULT {
         // SAFETY: the library sets one number.
-        check(unsafe { library.H5Pget_link_creation_order(list, &raw mut flags) }, "H5Pget_link_creation_order")?;
+        let status = unsafe { library.H5Pget_link_creation_order(list, &raw mut flags) };
+        check(status, "H5Pget_link_creation_order")?;
     }
     Ok(flags & ORDER_TRACKED != 0)
 }
@@ -52,7 +57,8 @@ pub(crate) fn tracks_attribute_order(library: &Library, list: Hid) -> Result<boo
     let mut flags = 0;
     if list != DEFAULT {
         // SAFETY: the library sets one number.
-        check(unsafe { library.H5Pget_attr_creation_order(list, &raw mut flags) }, "H5Pget_attr_creation_order")?;
+        let status = unsafe { library.H5Pget_attr_creation_order(list, &raw mut flags) };
+        check(status, "H5Pget_attr_creation_order")?;
     }
     Ok(flags & ORDER_TRACKED != 0)
 }
@@ -171,7 +177,8 @@ fn filter(library: &Library, dcpl: Hid, index: c_uint) -> Result<Filter> {
         )
     };
     let id = check(id, "H5Pget_filter2")?;
-    let values = values.get(..count).ok_or_else(|| Error::unsupported("filters with more than 256 values"))?.to_vec();
+    let values =
+        values.get(..count).ok_or_else(|| Error::unsupported("filters with more than 256 values"))?.to_vec();
     let length = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
     Ok(Filter {
         id: u16::try_from(id).map_err(|_| Error::argument(format!("the filter {id}")))?,

@@ -20,7 +20,12 @@ pub(crate) unsafe fn wait(_: &'static Library, _: *mut c_void, _: u64, status: *
 }
 
 /// Calls back at once.
-pub(crate) unsafe fn notify(_: &'static Library, _: *mut c_void, call: Option<RequestCallback>, context: *mut c_void) -> Result<Herr> {
+pub(crate) unsafe fn notify(
+    _: &'static Library,
+    _: *mut c_void,
+    call: Option<RequestCallback>,
+    context: *mut c_void,
+) -> Result<Herr> {
     // SAFETY: HDF5 passes its own function with its own context.
     Ok(call.map_or(0, |call| unsafe { call(context, SUCCEEDED) }))
 }
@@ -33,7 +38,11 @@ pub(crate) unsafe fn cancel(_: &'static Library, _: *mut c_void, status: *mut c_
 }
 
 /// There is no failed request to ask about.
-pub(crate) unsafe fn specific(_: &'static Library, _: *mut c_void, _: *mut RequestSpecificArgs) -> Result<Herr> {
+pub(crate) unsafe fn specific(
+    _: &'static Library,
+    _: *mut c_void,
+    _: *mut RequestSpecificArgs,
+) -> Result<Herr> {
     Err(Error::unsupported("questions about requests"))
 }
 

@@ -15,7 +15,10 @@ use std::{
 };
 
 use crate::{
-    abi::{ConnectorClass, FileSpecific, FileSpecificArgs, Herr, Hid, LocByName, LocData, LocParams, OptionalArgs, SPACE_SCALAR, access, by, file_op, file_specific, id_type},
+    abi::{
+        ConnectorClass, FileSpecific, FileSpecificArgs, Herr, Hid, LocByName, LocData, LocParams,
+        OptionalArgs, SPACE_SCALAR, access, by, file_op, file_specific, id_type,
+    },
     error::{Error, Result},
     id::{Id, check},
     library::Library,
@@ -47,7 +50,10 @@ pub(crate) fn prepare(library: &'static Library) -> Result<()> {
     if lasting(library).is_none() {
         // No number of a file is 0.
         let shadow: &'static Shadow = Box::leak(Box::new(Shadow::new(library, 0)?));
-        LASTING.lock().unwrap_or_else(PoisonError::into_inner).insert(library.key(), ptr::from_ref(shadow).expose_provenance());
+        LASTING
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(library.key(), ptr::from_ref(shadow).expose_provenance());
     }
     Ok(())
 }
@@ -96,8 +102,9 @@ impl Shadow {
     pub(crate) fn class(&self) -> Result<*const ConnectorClass> {
         let mut class = ptr::null();
         // SAFETY: the file is a native object, and the library sets the pointer.
-        let status =
-            unsafe { self.library.H5VLintrospect_get_conn_cls(self.file, self.native.raw(), 0, &raw mut class) };
+        let status = unsafe {
+            self.library.H5VLintrospect_get_conn_cls(self.file, self.native.raw(), 0, &raw mut class)
+        };
         check(status, "H5VLintrospect_get_conn_cls")?;
         Ok(class)
     }
@@ -110,7 +117,13 @@ impl Shadow {
         let mut arguments = *arguments;
         // SAFETY: the file is a native object; the rest is the caller's promise.
         let status = unsafe {
-            self.library.H5VLfile_optional(self.file, self.native.raw(), &raw mut arguments, self.transfer(), ptr::null_mut())
+            self.library.H5VLfile_optional(
+                self.file,
+                self.native.raw(),
+                &raw mut arguments,
+                self.transfer(),
+                ptr::null_mut(),
+            )
         };
         check(status, "H5VLfile_optional")
     }
@@ -258,7 +271,9 @@ fn create_file(library: &'static Library, native: &Id) -> Result<*mut c_void> {
     check(unsafe { library.H5Pset_vol(fapl.raw(), native.raw(), ptr::null()) }, "H5Pset_vol")?;
     // `H5VLfile_create` would take the connector from the call that is under way; this sets it from the list.
     // SAFETY: the name ends with a zero, the lists are of their classes.
-    let id = unsafe { library.H5Fcreate(name.as_ptr(), access::TRUNCATE, library.H5P_LST_FILE_CREATE_ID_g(), fapl.raw()) };
+    let id = unsafe {
+        library.H5Fcreate(name.as_ptr(), access::TRUNCATE, library.H5P_LST_FILE_CREATE_ID_g(), fapl.raw())
+    };
     let id = Id::new(library, id, "H5Fcreate")?;
     reopen(library, native, library.H5VLobject(id.raw()))
 }
@@ -266,25 +281,38 @@ fn create_file(library: &'static Library, native: &Id) -> Result<*mut c_void> {
 /// The file once more, without an id. Once the first id is closed, programs that count open files do not see it.
 fn reopen(library: &Library, native: &Id, file: *mut c_void) -> Result<*mut c_void> {
     let mut again = ptr::null_mut();
-    let mut arguments = FileSpecificArgs { op: file_specific::REOPEN, args: FileSpecific { reopen: &raw mut again } };
+    let mut arguments =
+        FileSpecificArgs { op: file_specific::REOPEN, args: FileSpecific { reopen: &raw mut again } };
     let transfer = library.H5P_LST_DATASET_XFER_ID_g();
     // SAFETY: the file is a native object, and the library sets the pointer in the arguments.
     let status = unsafe {
-        library.H5VLfile_specific(present(file, "H5VLobject")?, native.raw(), &raw mut arguments, transfer, ptr::null_mut())
+        library.H5VLfile_specific(
+            present(file, "H5VLobject")?,
+            native.raw(),
+            &raw mut arguments,
+            transfer,
+            ptr::null_mut(),
+        )
     };
     check(status, "H5VLfile_specific")?;
     let again = present(again, "H5VLfile_specific")?;
     let mut arguments = OptionalArgs { op: file_op::POST_OPEN, args: ptr::null_mut() };
     // Types of variable length need it: HDF5 opens files in two steps.
     // SAFETY: as above; the operation has no arguments.
-    let status = unsafe { library.H5VLfile_optional(again, native.raw(), &raw mut arguments, transfer, ptr::null_mut()) };
+    let status = unsafe {
+        library.H5VLfile_optional(again, native.raw(), &raw mut arguments, transfer, ptr::null_mut())
+    };
     check(status, "H5VLfile_optional")?;
     Ok(again)
 }
 
 /// The location of an object itself.
 fn here(kind: c_int) -> LocParams {
-    LocParams { obj_type: kind, by: by::SELF, data: LocData { name: LocByName { name: ptr::null(), lapl: 0 } } }
+    LocParams {
+        obj_type: kind,
+        by: by::SELF,
+        data: LocData { name: LocByName { name: ptr::null(), lapl: 0 } },
+    }
 }
 
 fn present(object: *mut c_void, function: &'static str) -> Result<*mut c_void> {

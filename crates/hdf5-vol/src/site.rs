@@ -53,7 +53,11 @@ pub(crate) unsafe extern "C" fn copy(info: *const c_void) -> *mut c_void {
 }
 
 /// `H5VL_info_class_t.cmp`.
-pub(crate) unsafe extern "C" fn compare(result: *mut c_int, one: *const c_void, other: *const c_void) -> Herr {
+pub(crate) unsafe extern "C" fn compare(
+    result: *mut c_int,
+    one: *const c_void,
+    other: *const c_void,
+) -> Herr {
     // SAFETY: infos of this connector are texts or null.
     let text = |info: *const c_void| (!info.is_null()).then(|| unsafe { CStr::from_ptr(info.cast()) });
     let order = text(one).cmp(&text(other));

@@ -5,7 +5,10 @@ use std::ffi::c_int;
 use isotach_hdf5::{Run, Space};
 
 use crate::{
-    abi::{Hid, RANK_MAX, SELECTION_ALL, SELECTION_NONE, SPACE_ALL, SPACE_BLOCK, SPACE_NULL, SPACE_PLIST, SPACE_SCALAR, SPACE_SIMPLE},
+    abi::{
+        Hid, RANK_MAX, SELECTION_ALL, SELECTION_NONE, SPACE_ALL, SPACE_BLOCK, SPACE_NULL, SPACE_PLIST,
+        SPACE_SCALAR, SPACE_SIMPLE,
+    },
     error::{Error, Result},
     id::{Id, check, yes},
     library::Library,
@@ -19,7 +22,8 @@ pub(crate) fn extent(library: &Library, space: Hid) -> Result<Space> {
         SPACE_SIMPLE => {
             let (mut dims, mut max) = ([0; RANK_MAX], [0; RANK_MAX]);
             // SAFETY: a space has at most as many dimensions as the arrays have room for.
-            let rank = unsafe { library.H5Sget_simple_extent_dims(space, dims.as_mut_ptr(), max.as_mut_ptr()) };
+            let rank =
+                unsafe { library.H5Sget_simple_extent_dims(space, dims.as_mut_ptr(), max.as_mut_ptr()) };
             let rank = usize::try_from(check(rank, "H5Sget_simple_extent_dims")?).unwrap_or(0).min(RANK_MAX);
             Ok(Space::Simple { dims: dims[..rank].to_vec(), max: max[..rank].to_vec() })
         }
@@ -63,7 +67,9 @@ pub(crate) fn in_file(library: &'static Library, space: Hid, extent: &Space) -> 
         space => {
             let rank = check(library.H5Sget_simple_extent_ndims(space), "H5Sget_simple_extent_ndims")?;
             if usize::try_from(rank).unwrap_or(0) != extent.dims().len() {
-                return Err(Error::argument("the selection has another number of dimensions than the dataset"));
+                return Err(Error::argument(
+                    "the selection has another number of dimensions than the dataset",
+                ));
             }
             if self::extent(library, space)?.dims() == extent.dims() {
                 return selected(library, space);
@@ -72,7 +78,8 @@ pub(crate) fn in_file(library: &'static Library, space: Hid, extent: &Space) -> 
             let copy = Id::new(library, library.H5Scopy(space), "H5Scopy")?;
             if let Space::Simple { dims, max } = extent {
                 // SAFETY: both arrays have as many numbers as the rank says.
-                let status = unsafe { library.H5Sset_extent_simple(copy.raw(), rank, dims.as_ptr(), max.as_ptr()) };
+                let status =
+                    unsafe { library.H5Sset_extent_simple(copy.raw(), rank, dims.as_ptr(), max.as_ptr()) };
                 check(status, "H5Sset_extent_simple")?;
             }
             selected(library, copy.raw())
@@ -81,7 +88,12 @@ pub(crate) fn in_file(library: &'static Library, space: Hid, extent: &Space) -> 
 }
 
 /// The elements of the program's buffer that a transfer is about.
-pub(crate) fn in_memory(library: &'static Library, space: Hid, file_space: Hid, in_file: &Selection) -> Result<Selection> {
+pub(crate) fn in_memory(
+    library: &'static Library,
+    space: Hid,
+    file_space: Hid,
+    in_file: &Selection,
+) -> Result<Selection> {
     match space {
         // The buffer then has the extent and the selection of the file's space.
         SPACE_ALL if file_space == SPACE_ALL => Ok(Selection::block(in_file.count)),

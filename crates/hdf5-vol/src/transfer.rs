@@ -153,11 +153,16 @@ impl Transfer {
         let mut bytes = vec![0; most * width];
         let has_background = self.kind.contents.has_fields || self.kind.contents.has_blobs;
         let mut background = vec![0; if has_background { most * width } else { 0 }];
-        let (mut in_file, mut in_memory) = (Cursor::new(&self.in_file.runs), Cursor::new(&self.in_memory.runs));
+        let (mut in_file, mut in_memory) =
+            (Cursor::new(&self.in_file.runs), Cursor::new(&self.in_memory.runs));
         let mut left = self.in_file.count;
         while left > 0 {
             let count = left.min(most as u64);
-            let part = Part { count: count as usize, in_file: in_file.take(count), in_memory: in_memory.take(count) };
+            let part = Part {
+                count: count as usize,
+                in_file: in_file.take(count),
+                in_memory: in_memory.take(count),
+            };
             background.fill(0);
             each(&part, &mut bytes, &mut background)?;
             left -= count;
@@ -165,7 +170,14 @@ impl Transfer {
         Ok(())
     }
 
-    fn convert(&self, from: Hid, to: Hid, count: usize, bytes: &mut [u8], background: &mut [u8]) -> Result<()> {
+    fn convert(
+        &self,
+        from: Hid,
+        to: Hid,
+        count: usize,
+        bytes: &mut [u8],
+        background: &mut [u8],
+    ) -> Result<()> {
         convert(&self.view, from, to, count, bytes, background, self.dxpl)
     }
 }
@@ -190,7 +202,8 @@ pub(crate) fn convert(
 ) -> Result<()> {
     let background = if background.is_empty() { ptr::null_mut() } else { background.as_mut_ptr().cast() };
     // SAFETY: the caller made both buffers large enough for the larger of both types.
-    let status = unsafe { view.library.H5Tconvert(from, to, count, bytes.as_mut_ptr().cast(), background, dxpl) };
+    let status =
+        unsafe { view.library.H5Tconvert(from, to, count, bytes.as_mut_ptr().cast(), background, dxpl) };
     check(status, "H5Tconvert")?;
     Ok(())
 }
@@ -205,7 +218,11 @@ unsafe fn gather(buffer: *const u8, runs: &[Run], size: usize, packed: &mut [u8]
         let length = run.count as usize * size;
         // SAFETY: the caller's promise; the slice checks its own bounds.
         unsafe {
-            ptr::copy_nonoverlapping(buffer.add(run.first as usize * size), packed[at..at + length].as_mut_ptr(), length);
+            ptr::copy_nonoverlapping(
+                buffer.add(run.first as usize * size),
+                packed[at..at + length].as_mut_ptr(),
+                length,
+            );
         }
         at += length;
     }
@@ -221,7 +238,11 @@ unsafe fn scatter(packed: &[u8], runs: &[Run], size: usize, buffer: *mut u8) {
         let length = run.count as usize * size;
         // SAFETY: the caller's promise; the slice checks its own bounds.
         unsafe {
-            ptr::copy_nonoverlapping(packed[at..at + length].as_ptr(), buffer.add(run.first as usize * size), length);
+            ptr::copy_nonoverlapping(
+                packed[at..at + length].as_ptr(),
+                buffer.add(run.first as usize * size),
+                length,
+            );
         }
         at += length;
     }

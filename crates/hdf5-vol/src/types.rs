@@ -41,7 +41,8 @@ fn encode_with(library: &'static Library, kind: Hid, number: u64) -> Result<Vec<
     stored[0] = VERSION;
     stored[1..HEAD].copy_from_slice(&number.to_le_bytes());
     // SAFETY: the buffer has the size that the library told behind the head.
-    check(unsafe { library.H5Tencode(kind, stored[HEAD..].as_mut_ptr().cast(), &raw mut size) }, "H5Tencode")?;
+    let status = unsafe { library.H5Tencode(kind, stored[HEAD..].as_mut_ptr().cast(), &raw mut size) };
+    check(status, "H5Tencode")?;
     Ok(stored)
 }
 
@@ -150,7 +151,8 @@ pub(crate) fn contents(library: &'static Library, kind: Hid) -> Result<Contents>
             found.has_fields = true;
             let count = check(library.H5Tget_nmembers(kind), "H5Tget_nmembers")?;
             for member in 0..count.unsigned_abs() {
-                let member = Id::new(library, library.H5Tget_member_type(kind, member), "H5Tget_member_type")?;
+                let member =
+                    Id::new(library, library.H5Tget_member_type(kind, member), "H5Tget_member_type")?;
                 found.has_blobs |= contents(library, member.raw())?.has_blobs;
             }
         }
@@ -164,4 +166,3 @@ pub(crate) fn contents(library: &'static Library, kind: Hid) -> Result<Contents>
     }
     Ok(found)
 }
-

@@ -38,11 +38,20 @@ impl Values<'_> {
         let width = size.max(from.size);
         elements.resize(width * count, 0);
         let mut background = vec![0; width * count];
-        transfer::convert(self.from, from.file.raw(), memory, count, &mut elements, &mut background, DEFAULT)?;
+        transfer::convert(
+            self.from,
+            from.file.raw(),
+            memory,
+            count,
+            &mut elements,
+            &mut background,
+            DEFAULT,
+        )?;
         // What the first conversion allocated is given back through a copy, since the second one works in place.
         let mut allocated = elements.clone();
         background.fill(0);
-        let result = transfer::convert(self.to, memory, to.file.raw(), count, &mut elements, &mut background, DEFAULT);
+        let result =
+            transfer::convert(self.to, memory, to.file.raw(), count, &mut elements, &mut background, DEFAULT);
         let all = space::create(library, &isotach_hdf5::Space::fixed(&[count as u64]))?;
         // SAFETY: the copy holds `count` elements as the conversion made them.
         unsafe { library.H5Treclaim(memory, all.raw(), DEFAULT, allocated.as_mut_ptr().cast()) };

@@ -87,7 +87,9 @@ impl View {
         let intent = if flags == access::DEFAULT { self.intent() } else { flags & access::KEPT };
         let wanted = if intent & access::READ_WRITE == 0 { Access::ReadOnly } else { Access::ReadWrite };
         let file = self.site.open(name, wanted)?;
-        let fapl = fapl.or(self.fapl.as_ref()).map(|fapl| Id::new(self.library, self.library.H5Pcopy(fapl.raw()), "H5Pcopy"));
+        let fapl = fapl
+            .or(self.fapl.as_ref())
+            .map(|fapl| Id::new(self.library, self.library.H5Pcopy(fapl.raw()), "H5Pcopy"));
         Self::new(self.library, self.site.clone(), file, name, intent, fapl.transpose()?)
     }
 
@@ -117,7 +119,10 @@ impl View {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(failure) = failure {
             self.file.discard()?;
-            return Err(Error::argument(format!("{} stays at its last version, since a write failed: {failure}", self.name)));
+            return Err(Error::argument(format!(
+                "{} stays at its last version, since a write failed: {failure}",
+                self.name
+            )));
         }
         self.file.commit()?;
         Ok(())

@@ -120,8 +120,12 @@ operations! {
 plain! { AttributeByIdx { index: c_int, order: c_int, n: Hsize } }
 plain! { AttributeIterate { index: c_int, order: c_int, at: *mut Hsize, op: Option<AttributeCallback>, data: *mut c_void } }
 /// `H5A_operator2_t`.
-pub(crate) type AttributeCallback =
-    unsafe extern "C" fn(location: Hid, name: *const c_char, info: *const AttributeInfo, data: *mut c_void) -> Herr;
+pub(crate) type AttributeCallback = unsafe extern "C" fn(
+    location: Hid,
+    name: *const c_char,
+    info: *const AttributeInfo,
+    data: *mut c_void,
+) -> Herr;
 
 /// `H5VL_DATASET_GET_*`.
 pub(crate) mod dataset_get {
@@ -318,15 +322,13 @@ operations! {
 }
 plain! { ObjectVisit { index: c_int, order: c_int, fields: c_uint, op: Option<ObjectCallback>, data: *mut c_void } }
 /// `H5O_iterate2_t`.
-pub(crate) type ObjectCallback =
-    unsafe extern "C" fn(object: Hid, name: *const c_char, info: *const ObjectInfo, data: *mut c_void) -> Herr;
+pub(crate) type ObjectCallback = unsafe extern "C" fn(
+    object: Hid,
+    name: *const c_char,
+    info: *const ObjectInfo,
+    data: *mut c_void,
+) -> Herr;
 
-/// `H5VL_REQUEST_GET_*`.
-pub(crate) mod request_specific {
-    use std::ffi::c_int;
-    pub(crate) const ERROR_STACK: c_int = 0;
-    pub(crate) const EXECUTION_TIME: c_int = 1;
-}
 operations! {
     /// `H5VL_request_specific_args_t`.
     RequestSpecificArgs, RequestSpecific { id: Hid, times: RequestTimes }

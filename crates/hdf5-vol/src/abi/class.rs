@@ -3,9 +3,10 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::{
-    AttributeGetArgs, AttributeSpecificArgs, BlobSpecificArgs, DatasetGetArgs, DatasetSpecificArgs, DatatypeGetArgs, DatatypeSpecificArgs,
-    FileGetArgs, FileSpecificArgs, GroupGetArgs, GroupSpecificArgs, Herr, Hid, LinkCreateArgs, LinkGetArgs, LinkSpecificArgs, LocParams,
-    ObjectGetArgs, ObjectSpecificArgs, OptionalArgs, RequestCallback, RequestSpecificArgs, Token,
+    AttributeGetArgs, AttributeSpecificArgs, BlobSpecificArgs, DatasetGetArgs, DatasetSpecificArgs,
+    DatatypeGetArgs, DatatypeSpecificArgs, FileGetArgs, FileSpecificArgs, GroupGetArgs, GroupSpecificArgs,
+    Herr, Hid, LinkCreateArgs, LinkGetArgs, LinkSpecificArgs, LocParams, ObjectGetArgs, ObjectSpecificArgs,
+    OptionalArgs, RequestCallback, RequestSpecificArgs, Token,
 };
 
 type Object = *mut c_void;

@@ -34,15 +34,12 @@ pub(crate) const RANK_MAX: usize = 32;
 /// `H5I_type_t`.
 pub(crate) mod id_type {
     use std::ffi::c_int;
-    pub(crate) const BAD: c_int = -1;
     pub(crate) const FILE: c_int = 1;
     pub(crate) const GROUP: c_int = 2;
     pub(crate) const DATATYPE: c_int = 3;
-    pub(crate) const DATASPACE: c_int = 4;
     pub(crate) const DATASET: c_int = 5;
     pub(crate) const MAP: c_int = 6;
     pub(crate) const ATTRIBUTE: c_int = 7;
-    pub(crate) const PROPERTY_LIST: c_int = 11;
 }
 
 /// `H5VL_loc_type_t`.
@@ -74,13 +71,11 @@ pub(crate) mod link_type {
 /// `H5T_class_t`.
 pub(crate) mod type_class {
     use std::ffi::c_int;
-    pub(crate) const INTEGER: c_int = 0;
     pub(crate) const STRING: c_int = 3;
     pub(crate) const COMPOUND: c_int = 6;
     pub(crate) const REFERENCE: c_int = 7;
     pub(crate) const VLEN: c_int = 9;
     pub(crate) const ARRAY: c_int = 10;
-    pub(crate) const COMPLEX: c_int = 11;
 }
 
 /// `H5F_ACC_*`.
@@ -89,7 +84,6 @@ pub(crate) mod access {
     pub(crate) const READ_WRITE: c_uint = 1;
     pub(crate) const TRUNCATE: c_uint = 2;
     pub(crate) const EXCLUSIVE: c_uint = 4;
-    pub(crate) const CREATE: c_uint = 0x10;
     pub(crate) const SWMR_WRITE: c_uint = 0x20;
     pub(crate) const SWMR_READ: c_uint = 0x40;
     /// What an open file keeps of the flags.
@@ -136,7 +130,10 @@ pub(crate) const CAPABILITIES: u64 = {
     // Native files, attributes, datasets, files, groups, links, objects, references, committed types, creation order, iteration,
     // storage sizes, access by index, property lists, flush and refresh, external, hard, soft and user-defined links, times, filters, fill
     // values. Not: threads, asynchronous operations, maps, mounts.
-    let bits = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 33, 35, 36];
+    let bits = [
+        3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+        33, 35, 36,
+    ];
     let mut flags = 0;
     let mut at = 0;
     while at < bits.len() {

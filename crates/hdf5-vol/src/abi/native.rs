@@ -15,7 +15,6 @@ pub(crate) mod dataset_op {
     pub(crate) const CHUNK_INFO_BY_COORDINATES: c_int = 5;
     pub(crate) const CHUNK_READ: c_int = 6;
     pub(crate) const CHUNK_WRITE: c_int = 7;
-    pub(crate) const VLEN_BUFFER_SIZE: c_int = 8;
     pub(crate) const OFFSET: c_int = 9;
     pub(crate) const CHUNK_ITERATE: c_int = 10;
 }
@@ -51,8 +50,13 @@ pub(crate) mod object_op {
 }
 
 /// `H5D_chunk_iter_op_t`.
-pub(crate) type ChunkCallback =
-    unsafe extern "C" fn(offset: *const Hsize, mask: c_uint, address: u64, size: Hsize, data: *mut c_void) -> c_int;
+pub(crate) type ChunkCallback = unsafe extern "C" fn(
+    offset: *const Hsize,
+    mask: c_uint,
+    address: u64,
+    size: Hsize,
+    data: *mut c_void,
+) -> c_int;
 
 /// `H5VL_native_dataset_optional_args_t`.
 #[repr(C)]
