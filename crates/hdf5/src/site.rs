@@ -118,7 +118,7 @@ impl Site {
             Place::Pool { uri, label, path } => {
                 let file = self.create_in_pool(name, &uri, &label, creation, root, properties)?;
                 if let Some(path) = path
-                    && !matches!(stub::read(&path), Ok(Found::Other(_)))
+                    && !matches!(stub::read(&path), Ok(Found::Other(_) | Found::Kept(_)))
                 {
                     // A path that cannot be written, has no stub.
                     let stub = Stub { label, pool: uri.to_string() };
@@ -171,10 +171,15 @@ impl Site {
     ) -> Result<Arc<File>> {
         let mut open = open_files();
         let old = match (stub::read(path)?, creation) {
-            (Found::Nothing, _) | (Found::Empty, Creation::Truncate) => None,
+            (Found::Nothing, _) => None,
             (_, Creation::New) => return Err(exists(name)),
-            (Found::Other(what), Creation::Truncate) => return Err(something_else(name, what)),
+            (Found::Kept(what), Creation::Truncate) => return Err(something_else(name, what)),
+            (Found::Empty | Found::Other(_), Creation::Truncate) => {
+                check_rights(name, path)?;
+                None
+            }
             (Found::Stub(stub), Creation::Truncate) => {
+                check_rights(name, path)?;
                 let uri = self.pool_of(path, &stub)?;
                 if is_open(&open, &(uri.to_string(), stub.label.clone())) {
                     return Err(in_use(name));
@@ -284,12 +289,10 @@ impl Site {
         match stub::read(&path)? {
             Found::Nothing => Err(absent(name)),
             Found::Empty => Err(something_else(name, "a file without bytes")),
-            Found::Other(what) => Err(something_else(name, what)),
+            Found::Other(what) | Found::Kept(what) => Err(something_else(name, what)),
             Found::Stub(stub) => {
                 if access == Access::ReadWrite {
-                    // The rights of the stub are those of the file.
-                    let writable = fs::OpenOptions::new().write(true).open(&path);
-                    writable.map_err(|error| Error::from_io(error, format!("write file {name}")))?;
+                    check_rights(name, &path)?;
                 }
                 Ok((self.pool_of(&path, &stub)?, stub.label))
             }
@@ -360,6 +363,12 @@ fn create_container(pool: &dyn Pool, label: &Label, root: &Header, properties: &
         .collect();
     pool.create_container(label, &ContainerOptions { updates: &updates, ..Default::default() })?;
     Ok(())
+}
+
+/// Refuses a path that may not be written: its rights are those of the file.
+fn check_rights(name: &str, path: &Path) -> Result<()> {
+    let writable = fs::OpenOptions::new().write(true).open(path);
+    writable.map(drop).map_err(|error| Error::from_io(error, format!("write file {name}")))
 }
 
 fn is_open(open: &Open, key: &(String, Label)) -> bool {

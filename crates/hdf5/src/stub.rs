@@ -34,8 +34,10 @@ pub(crate) enum Found {
     /// A file without bytes.
     Empty,
     Stub(Stub),
-    /// What it is.
+    /// A file of others: what it is.
     Other(&'static str),
+    /// What no creation may replace: what it is.
+    Kept(&'static str),
 }
 
 impl Stub {
@@ -60,14 +62,14 @@ pub(crate) fn read(path: &Path) -> Result<Found> {
         Err(error) => return Err(failed(error)),
     };
     if file.metadata().map_err(failed)?.is_dir() {
-        return Ok(Found::Other("a folder"));
+        return Ok(Found::Kept("a folder"));
     }
     let mut bytes = Vec::new();
     file.take(LENGTH_MAX).read_to_end(&mut bytes).map_err(failed)?;
     Ok(match Stub::decode(&bytes) {
         Some(stub) => Found::Stub(stub),
         None if bytes.is_empty() => Found::Empty,
-        None if bytes.starts_with(b"\x89HDF\r\n\x1a\nisotach ") => Found::Other("a damaged or newer stub"),
+        None if bytes.starts_with(b"\x89HDF\r\n\x1a\nisotach ") => Found::Kept("a damaged or newer stub"),
         None if bytes.starts_with(SIGNATURE) => {
             Found::Other("a native HDF5 file (isotach h5 copy imports it)")
         }
@@ -132,7 +134,9 @@ mod tests {
             (b"\x89HDF\r\n\x1a\nisotach 2\n", "newer"),
         ] {
             fs::write(&path, bytes).unwrap();
-            assert!(matches!(read(&path).unwrap(), Found::Other(found) if found.contains(what)));
+            assert!(
+                matches!(read(&path).unwrap(), Found::Other(found) | Found::Kept(found) if found.contains(what))
+            );
         }
     }
 }

@@ -277,8 +277,6 @@ fn pipelines() -> impl Strategy<Value = Vec<Filter>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
-
     #[test]
     fn a_dataset_in_memory_is_a_plain_array(
         shape in shapes(), filters in pipelines(), steps in prop::collection::vec(step(), 1..20),
