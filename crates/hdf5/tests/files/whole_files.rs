@@ -105,22 +105,28 @@ fn a_deleted_file_is_gone_and_an_open_one_is_kept() {
 }
 
 #[test]
-fn a_path_that_holds_something_else_is_never_written() {
+fn a_file_of_others_is_neither_read_nor_deleted_and_truncation_replaces_it() {
     let place = beside();
-    for (bytes, what) in [(&b"\x89HDF\r\n\x1a\n\0\0\0\0"[..], "native HDF5"), (b"a text", "no HDF5 file")] {
+    for (bytes, what) in [
+        (&b"\x89HDF\r\n\x1a\n\0\0\0\0"[..], "native HDF5"),
+        (b"a text", "no HDF5 file"),
+        (b"", "without bytes"),
+    ] {
         fs::write(&place.name, bytes).unwrap();
         assert!(!place.site.exists(&place.name).unwrap());
         for error in [
             place.site.open(&place.name, Access::ReadOnly).unwrap_err(),
-            place.site.create(&place.name, Creation::Truncate, &group(), b"").unwrap_err(),
             place.site.delete(&place.name).unwrap_err(),
         ] {
             assert!(error.to_string().contains(what), "{error}");
         }
+        assert!(place.site.create(&place.name, Creation::New, &group(), b"").is_err());
         assert_eq!(fs::read(&place.name).unwrap(), bytes);
+        drop(place.create());
+        place.site.delete(&place.name).unwrap();
     }
-    fs::write(&place.name, b"").unwrap();
-    drop(place.create());
+    fs::write(&place.name, b"\x89HDF\r\n\x1a\nisotach 9\n").unwrap();
+    assert!(place.site.create(&place.name, Creation::Truncate, &group(), b"").is_err());
 }
 
 #[test]
