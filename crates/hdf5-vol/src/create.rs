@@ -1,13 +1,15 @@
 //! What the creation, opening and closing of all kinds of objects share.
 
-use std::ffi::{c_char, c_void};
+use std::{
+    ffi::{c_char, c_void},
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 use isotach_hdf5::{Error as FileError, Header, Kind, Target};
 
 use crate::{
     abi::{Herr, Hid, LocParams},
     error::{Error, Result},
-    file::now,
     handle::{Closing, Node, text},
     place::{self, Entry, Found, Place},
     plist,
@@ -144,4 +146,9 @@ pub(crate) fn close(closing: Closing) -> Result<Herr> {
     drop(view);
     drop(closing);
     Ok(0)
+}
+
+/// Seconds since 1970.
+pub(crate) fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() as i64)
 }

@@ -11,7 +11,6 @@ use crate::{
     },
     create::{self, Spot},
     error::{Error, Result},
-    file::now,
     handle::{handle, take},
     library::Library,
     out::put,
@@ -40,7 +39,7 @@ pub(crate) unsafe fn commit(
     header.datatype = types::encode_plain(library, new.kind)?;
     header.tracks_attribute_order = plist::tracks_attribute_order(library, new.tcpl)?;
     header.creation = plist::encode(library, new.tcpl)?;
-    create::set_times(&mut header, plist::tracks_times(library, new.tcpl)?, now());
+    create::set_times(&mut header, plist::tracks_times(library, new.tcpl)?, create::now());
     Ok(spot.create(header)?.open()?.0)
 }
 

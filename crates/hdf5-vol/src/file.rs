@@ -3,17 +3,15 @@
 use std::{
     ffi::{c_char, c_int, c_uint, c_ulong, c_void},
     sync::Arc,
-    time::{SystemTime, UNIX_EPOCH},
 };
 
 use isotach_hdf5::{Access, Creation, Header, Kind};
 
 use crate::{
     abi::{
-        CONTAINER_INFO_VERSION, ContainerInfo, FileGetArgs, FileSpecificArgs, Herr, Hid, OptionalArgs,
+        CONTAINER_INFO_VERSION, ContainerInfo, FileGetArgs, FileSpecificArgs, Herr, Hid, NAME, OptionalArgs,
         access, file_get, file_op, file_specific,
     },
-    connector,
     error::{Error, Result},
     handle::{handle, take, text},
     id::Id,
@@ -194,7 +192,7 @@ pub(crate) unsafe fn specific(
 fn is_asked(library: &Library) -> bool {
     !library.is_two()
         || std::env::var("HDF5_VOL_CONNECTOR")
-            .is_ok_and(|name| name.split_whitespace().next() == Some(connector::NAME_TEXT))
+            .is_ok_and(|name| name.split_whitespace().next().map(str::as_bytes) == Some(NAME.to_bytes()))
 }
 
 /// Operations of HDF5's own connector.
@@ -224,9 +222,4 @@ pub(crate) unsafe fn optional(
         // SAFETY: the number says what the arguments are.
         op => unsafe { native::file(&view, op as c_int, arguments.args) },
     }
-}
-
-/// Seconds since 1970.
-pub(crate) fn now() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() as i64)
 }

@@ -11,7 +11,6 @@ use crate::{
     },
     create::{self, Spot},
     error::{Error, Result},
-    file::now,
     handle::{handle, take},
     id::check,
     library::Library,
@@ -41,7 +40,7 @@ pub(crate) fn header(library: &'static Library, gcpl: Hid) -> Result<Header> {
     header.tracks_link_order = plist::tracks_link_order(library, gcpl)?;
     header.tracks_attribute_order = plist::tracks_attribute_order(library, gcpl)?;
     header.creation = plist::encode(library, gcpl)?;
-    create::set_times(&mut header, plist::tracks_times(library, gcpl)?, now());
+    create::set_times(&mut header, plist::tracks_times(library, gcpl)?, create::now());
     Ok(header)
 }
 

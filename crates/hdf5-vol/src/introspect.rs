@@ -4,11 +4,11 @@ use std::ffi::{c_int, c_void};
 
 use crate::{
     abi::{CAPABILITIES, ConnectorClass, Herr, LEVEL_TERMINAL, dataset_op, file_op, object_op},
-    connector,
     error::{Error, Result},
     handle::handle,
     library::Library,
     out::put,
+    tables,
 };
 
 /// `H5VL_SUBCLS_*`.
@@ -33,7 +33,7 @@ pub(crate) unsafe fn class(
         // SAFETY: HDF5 passes an object of this connector.
         unsafe { handle(object) }?.view()?.shadow.class()?
     } else {
-        connector::class_of(library).ok_or_else(|| Error::argument("no class for the library"))?
+        tables::class_of(library).ok_or_else(|| Error::argument("no class for the library"))?
     };
     // SAFETY: HDF5 passes a place for the result.
     unsafe { put(class, found) };

@@ -9,7 +9,6 @@ use crate::{
     create,
     dataset::NewDataset,
     error::{Error, Result},
-    file::now,
     id::{Id, check},
     plist::{self, Fill},
     space, transfer,
@@ -36,7 +35,7 @@ pub(crate) fn header(view: &Arc<View>, new: NewDataset) -> Result<Header> {
     header.kind = Kind::Dataset;
     header.tracks_attribute_order = plist::tracks_attribute_order(library, new.dcpl)?;
     header.creation = creation(view, new.dcpl, &kind, &unused_fill.unwrap_or_default())?;
-    create::set_times(&mut header, plist::tracks_times(library, new.dcpl)?, now());
+    create::set_times(&mut header, plist::tracks_times(library, new.dcpl)?, create::now());
     Ok(header)
 }
 

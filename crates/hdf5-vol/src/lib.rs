@@ -34,6 +34,7 @@ mod open_ids;
 mod out;
 mod place;
 mod plist;
+mod plugin;
 mod request;
 mod search;
 mod shadow;

@@ -223,70 +223,84 @@ pub(crate) unsafe fn dataset(
     if !data.is_chunked {
         return Err(Error::argument("not a chunked dataset"));
     }
-    let rank = data.chunk.len();
-    match arguments.op {
-        // `H5D_CHUNK_IDX_BT2`: what a native file has for chunks in any place.
-        // SAFETY: as above.
-        dataset_op::CHUNK_INDEX_TYPE => unsafe { put(given.chunk_index_type, 5) },
-        dataset_op::CHUNK_STORAGE_SIZE => {
-            // SAFETY: as above; HDF5 passes as many coordinates as there are dimensions.
-            unsafe {
-                let wanted = given.chunk_storage_size;
-                let found = find(dataset, slice::from_raw_parts(wanted.offset, rank))?;
-                put(wanted.size, found.map_or(0, |chunk| chunk.stored_length));
-            }
-        }
-        // SAFETY: as above.
-        dataset_op::CHUNK_COUNT => unsafe { put(given.chunk_count.count, dataset.chunk_count()?) },
-        dataset_op::CHUNK_INFO_BY_INDEX => {
-            // SAFETY: as above.
-            unsafe {
-                let wanted = given.chunk_info_by_index;
-                let chunk = dataset.chunk_info(ChunkAt::Index(wanted.index))?;
-                if !wanted.offset.is_null() {
-                    wanted.offset.copy_from_nonoverlapping(chunk.offset.as_ptr(), rank);
+    let chunks = Chunks { library, dataset, rank: data.chunk.len() };
+    if arguments.op == dataset_op::CHUNK_WRITE {
+        view.writable()?;
+    }
+    // SAFETY: the number says which member of the union is set.
+    unsafe { chunks.answer(arguments.op, given) }
+}
+
+/// The chunks of a dataset, as they are stored.
+struct Chunks<'a> {
+    library: &'static Library,
+    dataset: &'a Object,
+    rank: usize,
+}
+
+impl Chunks<'_> {
+    /// # Safety
+    /// The number says which member of the arguments is set. HDF5 passes as many coordinates as there are dimensions.
+    unsafe fn answer(&self, op: c_int, given: &mut DatasetOptionalArgs) -> Result<Herr> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match op {
+                // `H5D_CHUNK_IDX_BT2`: what a native file has for chunks in any place.
+                dataset_op::CHUNK_INDEX_TYPE => put(given.chunk_index_type, 5),
+                dataset_op::CHUNK_STORAGE_SIZE => {
+                    let wanted = given.chunk_storage_size;
+                    let found = self.find(wanted.offset)?;
+                    put(wanted.size, found.map_or(0, |chunk| chunk.stored_length));
                 }
-                put_chunk(Some(&chunk), (wanted.mask, wanted.address, wanted.size));
+                dataset_op::CHUNK_COUNT => put(given.chunk_count.count, self.dataset.chunk_count()?),
+                dataset_op::CHUNK_INFO_BY_INDEX => {
+                    let wanted = given.chunk_info_by_index;
+                    let chunk = self.dataset.chunk_info(ChunkAt::Index(wanted.index))?;
+                    if !wanted.offset.is_null() {
+                        wanted.offset.copy_from_nonoverlapping(chunk.offset.as_ptr(), self.rank);
+                    }
+                    put_chunk(Some(&chunk), (wanted.mask, wanted.address, wanted.size));
+                }
+                dataset_op::CHUNK_INFO_BY_COORDINATES => {
+                    let wanted = given.chunk_info_by_coordinates;
+                    put_chunk(self.find(wanted.offset)?.as_ref(), (wanted.mask, wanted.address, wanted.size));
+                }
+                dataset_op::CHUNK_READ => read_chunk(self.library, self.dataset, self.rank, given)?,
+                dataset_op::CHUNK_WRITE => self.write(given)?,
+                dataset_op::CHUNK_ITERATE => return iterate_chunks(self.dataset, given.chunk_iterate),
+                other => {
+                    return Err(Error::unsupported(format!(
+                        "the native connector's operation {other} on datasets"
+                    )));
+                }
             }
         }
-        dataset_op::CHUNK_INFO_BY_COORDINATES => {
-            // SAFETY: as above.
-            unsafe {
-                let wanted = given.chunk_info_by_coordinates;
-                let found = find(dataset, slice::from_raw_parts(wanted.offset, rank))?;
-                put_chunk(found.as_ref(), (wanted.mask, wanted.address, wanted.size));
-            }
-        }
-        dataset_op::CHUNK_READ => {
-            // SAFETY: as above.
-            unsafe { read_chunk(library, dataset, rank, given) }?;
-        }
-        dataset_op::CHUNK_WRITE => {
-            view.writable()?;
-            // SAFETY: as above; the size has its own place in version 1.14.
-            unsafe {
-                let (offset, mask, buffer, size) = if library.is_two() {
-                    (
-                        given.chunk_write.offset,
-                        given.chunk_write.filters,
-                        given.chunk_write.buf,
-                        given.chunk_write.size,
-                    )
-                } else {
-                    let wanted = given.chunk_write_114;
-                    (wanted.offset, wanted.filters, wanted.buf, wanted.size as usize)
-                };
-                let bytes = slice::from_raw_parts(buffer.cast::<u8>(), size);
-                dataset.write_chunk(slice::from_raw_parts(offset, rank), mask, bytes)?;
-            }
-        }
-        // SAFETY: as above.
-        dataset_op::CHUNK_ITERATE => return unsafe { iterate_chunks(dataset, given.chunk_iterate) },
-        other => {
-            return Err(Error::unsupported(format!("the native connector's operation {other} on datasets")));
+        Ok(0)
+    }
+
+    /// # Safety
+    /// The arguments are those of writing a chunk.
+    unsafe fn write(&self, given: &DatasetOptionalArgs) -> Result<()> {
+        // SAFETY: the caller's promise; the size has its own place in version 1.14.
+        unsafe {
+            let (offset, mask, buffer, size) = if self.library.is_two() {
+                let wanted = given.chunk_write;
+                (wanted.offset, wanted.filters, wanted.buf, wanted.size)
+            } else {
+                let wanted = given.chunk_write_114;
+                (wanted.offset, wanted.filters, wanted.buf, wanted.size as usize)
+            };
+            let bytes = slice::from_raw_parts(buffer.cast::<u8>(), size);
+            Ok(self.dataset.write_chunk(slice::from_raw_parts(offset, self.rank), mask, bytes)?)
         }
     }
-    Ok(0)
+
+    /// # Safety
+    /// There are as many coordinates as dimensions.
+    unsafe fn find(&self, offset: *const u64) -> Result<Option<ChunkInfo>> {
+        // SAFETY: the caller's promise.
+        find(self.dataset, unsafe { slice::from_raw_parts(offset, self.rank) })
+    }
 }
 
 fn find(dataset: &Object, offset: &[u64]) -> Result<Option<ChunkInfo>> {

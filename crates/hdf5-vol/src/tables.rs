@@ -1,22 +1,18 @@
-//! One table for each libhdf5 of the process, and the entry point by which HDF5 finds the connector.
+//! One table of functions for each libhdf5 of the process.
 
 use std::{
-    ffi::{c_int, c_void},
     ptr,
     sync::{Mutex, OnceLock, PoisonError},
 };
 
-use crate::{
-    abi::{ConnectorClass, PLUGIN_VOL},
-    connector,
-    library::Library,
-};
+use crate::{abi::ConnectorClass, library::Library};
 
 /// How many libraries one process may hold.
 pub(crate) const SLOTS: usize = 9;
 
 static TABLES: [OnceLock<Library>; SLOTS] = [const { OnceLock::new() }; SLOTS];
-/// The address of each library's error class variable, which tells libraries apart.
+static CLASSES: [OnceLock<&ConnectorClass>; SLOTS] = [const { OnceLock::new() }; SLOTS];
+/// What tells the libraries apart, by slot.
 static ORDER: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
 /// The library of a slot.
@@ -24,41 +20,8 @@ pub(crate) fn library(slot: usize) -> Option<&'static Library> {
     TABLES.get(slot).and_then(OnceLock::get)
 }
 
-/// `H5PLget_plugin_type`: the plugin is a VOL connector.
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn H5PLget_plugin_type() -> c_int {
-    PLUGIN_VOL
-}
-
-/// `H5PLget_plugin_info`: the class of the connector for the library that calls. Passes its return address on, which lies in that library.
-#[cfg(target_arch = "x86_64")]
-#[unsafe(no_mangle)]
-#[unsafe(naked)]
-pub(crate) unsafe extern "C" fn H5PLget_plugin_info() -> *const c_void {
-    std::arch::naked_asm!("mov rdi, [rsp]", "jmp {inner}", inner = sym class_for_caller)
-}
-
-/// `H5PLget_plugin_info`: the class of the connector for the library that calls. Passes its return address on, which lies in that library.
-#[cfg(target_arch = "aarch64")]
-#[unsafe(no_mangle)]
-#[unsafe(naked)]
-pub(crate) unsafe extern "C" fn H5PLget_plugin_info() -> *const c_void {
-    std::arch::naked_asm!("mov x0, x30", "b {inner}", inner = sym class_for_caller)
-}
-
-/// The class for the library that holds an address; null, with a line on standard error, if there is none.
-extern "C" fn class_for_caller(address: *const c_void) -> *const c_void {
-    match class_for_address(address) {
-        Ok(class) => ptr::from_ref(class).cast(),
-        Err(error) => {
-            eprintln!("isotach_vol: {error}");
-            ptr::null()
-        }
-    }
-}
-
-fn class_for_address(address: *const c_void) -> Result<&'static ConnectorClass, String> {
-    let library = Library::of_address(address)?;
+/// The slot of a library: a free one when it comes for the first time.
+pub(crate) fn enter(library: Library) -> Result<usize, String> {
     let mut order = ORDER.lock().unwrap_or_else(PoisonError::into_inner);
     let slot = order.iter().position(|key| *key == library.key()).unwrap_or(order.len());
     let table = TABLES.get(slot).ok_or("more than 9 HDF5 libraries in one process")?;
@@ -66,5 +29,18 @@ fn class_for_address(address: *const c_void) -> Result<&'static ConnectorClass, 
         order.push(library.key());
     }
     table.get_or_init(|| library);
-    connector::class(slot).ok_or_else(|| "no class for the library".to_owned())
+    Ok(slot)
+}
+
+/// Notes the class of the connector for the library of a slot.
+pub(crate) fn set_class(slot: usize, class: &'static ConnectorClass) {
+    if let Some(place) = CLASSES.get(slot) {
+        place.get_or_init(|| class);
+    }
+}
+
+/// The class of the connector for a library.
+pub(crate) fn class_of(wanted: &'static Library) -> Option<*const ConnectorClass> {
+    let slot = (0..SLOTS).find(|slot| library(*slot).is_some_and(|known| ptr::eq(known, wanted)))?;
+    CLASSES[slot].get().map(|class| ptr::from_ref(*class))
 }

@@ -13,8 +13,7 @@ use std::{
 use isotach_hdf5::{Access, Error as FileError, File, Last, Object, Resolved, Site};
 
 use crate::{
-    abi::access,
-    connector,
+    abi::{NAME, access},
     error::{Error, Result},
     handle::{Body, Handle, is_type_of, take},
     id::Id,
@@ -206,7 +205,7 @@ impl View {
 
     /// The id of this connector.
     pub(crate) fn connector(&self) -> Result<Id> {
-        shadow::connector(self.library, connector::NAME)
+        shadow::connector(self.library, NAME)
     }
 
     /// Whether what has this shadow was opened through this view.

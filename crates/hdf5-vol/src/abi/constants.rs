@@ -1,9 +1,11 @@
 //! Numbers of HDF5's headers.
 
-use std::ffi::{c_int, c_uint};
+use std::ffi::{CStr, c_int, c_uint};
 
 use super::Hid;
 
+/// What `HDF5_VOL_CONNECTOR` calls the connector.
+pub(crate) const NAME: &CStr = c"isotach";
 /// `H5VL_VERSION`.
 pub(crate) const CLASS_VERSION: c_uint = 3;
 /// `H5PL_TYPE_VOL`.
