@@ -17,6 +17,33 @@ impl Block {
         Self { start: vec![0; dims.len()], count: dims.to_vec() }
     }
 
+    /// The part of a chunk at `offset` that is in the extent.
+    pub fn chunk(offset: &[u64], chunk: &[u64], dims: &[u64]) -> Self {
+        let lengths = offset.iter().zip(chunk).zip(dims);
+        let count = lengths.map(|((start, part), length)| length.saturating_sub(*start).min(*part));
+        Self { start: offset.to_vec(), count: count.collect() }
+    }
+
+    /// What it has in common with another one.
+    pub fn common(&self, other: &Self) -> Option<Self> {
+        let mut common = Self { start: Vec::new(), count: Vec::new() };
+        let pairs = self.start.iter().zip(&self.count).zip(other.start.iter().zip(&other.count));
+        for ((start, count), (other_start, other_count)) in pairs {
+            let first = *start.max(other_start);
+            let end = (start + count).min(other_start + other_count);
+            common.start.push(first);
+            common.count.push(end.checked_sub(first).filter(|length| *length > 0)?);
+        }
+        Some(common)
+    }
+
+    /// The same with its place counted from the first element of another one, which it is a part of.
+    #[must_use]
+    pub fn within(&self, other: &Self) -> Self {
+        let start = self.start.iter().zip(&other.start).map(|(start, first)| start.saturating_sub(*first));
+        Self { start: start.collect(), count: self.count.clone() }
+    }
+
     /// How many elements it has.
     pub fn elements(&self) -> u64 {
         self.count.iter().product()
@@ -121,6 +148,16 @@ mod tests {
             together.sort_unstable();
             assert_eq!(together, all, "{most}");
         }
+    }
+
+    #[test]
+    fn a_common_part_lies_in_both_blocks() {
+        let one = Block { start: vec![0, 4], count: vec![4, 4] };
+        let other = Block { start: vec![2, 0], count: vec![4, 6] };
+        let common = one.common(&other).unwrap();
+        assert_eq!(common, Block { start: vec![2, 4], count: vec![2, 2] });
+        assert_eq!(common.within(&one), Block { start: vec![2, 0], count: vec![2, 2] });
+        assert_eq!(one.common(&Block { start: vec![4, 0], count: vec![1, 9] }), None);
     }
 
     #[test]

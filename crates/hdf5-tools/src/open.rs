@@ -4,7 +4,7 @@ use std::{fs::File, io::Read as _, path::Path};
 
 use isotach_hdf5::{Access, Error as FileError, Site};
 
-use crate::{Error, ModelFile, Result, Source};
+use crate::{Error, ModelFile, NativeFile, Result, Source};
 
 /// The kinds of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +84,7 @@ fn begin_of(path: &Path) -> std::io::Result<Option<[u8; 8]>> {
 pub fn open(site: &Site, name: &str) -> Result<Box<dyn Source>> {
     match kind_of(site, name)? {
         Kind::Isotach => Ok(Box::new(ModelFile::new(open_model(site, name)?))),
-        Kind::Native => Err(FileError::unsupported(format!("native HDF5 files such as {name}")).into()),
+        Kind::Native => Ok(Box::new(NativeFile::open(name)?)),
     }
 }
 

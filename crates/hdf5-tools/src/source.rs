@@ -33,4 +33,14 @@ pub trait Source {
     fn read(&self, dataset: u64, block: &Block) -> Result<Vec<u8>>;
     /// A piece of variable-length data.
     fn blob(&self, id: &BlobId) -> Result<Vec<u8>>;
+    /// Gives up the variable-length data of what was read so far.
+    fn forget_blobs(&self);
+    /// Why an object cannot be carried over to another file. Nothing for most.
+    fn obstacle(&self, object: u64) -> Result<Option<String>>;
+    /// Whether chunks of a dataset can be carried over as they are stored.
+    fn moves_chunks(&self, dataset: u64) -> Result<bool>;
+    /// Whether elements that went through the filters of a dataset can be read.
+    fn decodes(&self, header: &Header) -> bool;
+    /// The parts of a dataset that are stored.
+    fn stored(&self, dataset: u64) -> Result<Vec<Block>>;
 }

@@ -18,5 +18,5 @@ mod value;
 pub use datatype::{ByteOrder, Charset, Class, Datatype, Float, Member, Padding, ReferenceKind};
 pub use error::{Error, Result};
 pub use form::Elements;
-pub use stored::Stored;
+pub use stored::{Stored, StoredCreation};
 pub use value::{BlobFault, Reference, Value};

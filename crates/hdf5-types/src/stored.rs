@@ -1,4 +1,4 @@
-//! [`Stored`]: the form in which the connector keeps datatypes.
+//! [`Stored`] and [`StoredCreation`]: the forms in which the connector keeps datatypes and property lists.
 
 use crate::{Datatype, Error, Result, error::damaged};
 
@@ -45,5 +45,42 @@ impl<'s> Stored<'s> {
     /// As [`Datatype::decode`].
     pub fn datatype(&self) -> Result<Datatype> {
         Datatype::decode(self.encoded)
+    }
+}
+
+/// The creation properties of a dataset as the connector keeps them: the length of a fill value that elements must not show, that fill
+/// value, and what `H5Pencode2` writes of the list without any fill value. Without bytes they are the default ones.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StoredCreation<'s> {
+    /// The fill value that elements which were never written must not show; mostly empty. One element, in the form of the file.
+    pub unused_fill: &'s [u8],
+    /// What `H5Pencode2` wrote.
+    pub encoded: &'s [u8],
+}
+
+impl<'s> StoredCreation<'s> {
+    /// Takes the stored form apart.
+    ///
+    /// # Errors
+    /// `Damaged`.
+    pub fn parse(stored: &'s [u8]) -> Result<Self> {
+        if stored.is_empty() {
+            return Ok(Self::default());
+        }
+        let cut = || damaged("its creation properties are cut short");
+        let (length, rest) = stored.split_first_chunk().ok_or_else(cut)?;
+        let parts = rest.split_at_checked(u32::from_le_bytes(*length) as usize);
+        let (unused_fill, encoded) = parts.ok_or_else(cut)?;
+        Ok(Self { unused_fill, encoded })
+    }
+
+    /// The stored form.
+    pub fn to_vec(&self) -> Vec<u8> {
+        if self.encoded.is_empty() {
+            return Vec::new();
+        }
+        // An element has less than 4 GiB.
+        let length = self.unused_fill.len() as u32;
+        [&length.to_le_bytes()[..], self.unused_fill, self.encoded].concat()
     }
 }

@@ -1,6 +1,6 @@
 //! Bytes that are no datatype, or no element of one, are errors.
 
-use isotach_hdf5_types::{Datatype, Stored};
+use isotach_hdf5_types::{Datatype, Stored, StoredCreation};
 use proptest::prelude::*;
 
 /// The message of a compound {a: i32, b: vlen<f64>, c: enum, d: array[2]<string>} in version 3.
@@ -52,7 +52,7 @@ proptest! {
 
     #[test]
     fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), class in 0..12_u8, version in 1..6_u8) {
-        let _ = Stored::parse(&bytes);
+        let _ = (Stored::parse(&bytes), StoredCreation::parse(&bytes));
         try_all(&bytes, &bytes);
         let encoded = [&[3, 0, version << 4 | class][..], &bytes].concat();
         try_all(&encoded, &bytes);

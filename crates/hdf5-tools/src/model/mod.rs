@@ -1,10 +1,13 @@
 //! [`ModelFile`]: a file of the connector.
 
+mod target;
+
 use std::{ops::ControlFlow, sync::Arc};
 
 use isotach_hdf5::{Attribute, BlobId, By, ChunkInfo, Data, Error as FileError, File, Header, Link, Order};
 use isotach_hdf5_types::Stored;
 
+pub(crate) use self::target::ModelTarget;
 use crate::{Block, Error, Result, Source};
 
 /// A file of the connector.
@@ -114,5 +117,30 @@ impl Source for ModelFile {
 
     fn blob(&self, id: &BlobId) -> Result<Vec<u8>> {
         Ok(self.file.blob(id)?)
+    }
+
+    fn forget_blobs(&self) {}
+
+    fn obstacle(&self, _: u64) -> Result<Option<String>> {
+        Ok(None)
+    }
+
+    fn moves_chunks(&self, dataset: u64) -> Result<bool> {
+        Ok(self.object(dataset)?.header()?.data.as_ref().is_some_and(|data| data.is_chunked))
+    }
+
+    fn decodes(&self, _: &Header) -> bool {
+        // Chunks with other filters cannot be created.
+        true
+    }
+
+    fn stored(&self, dataset: u64) -> Result<Vec<Block>> {
+        let header = self.object(dataset)?.header()?;
+        let data = data_of(&header, &|| self.place(dataset))?;
+        let (dims, chunks) = (data.space.dims(), self.chunks(dataset)?);
+        if dims.is_empty() {
+            return Ok(chunks.iter().take(1).map(|_| Block::whole(dims)).collect());
+        }
+        Ok(chunks.iter().map(|info| Block::chunk(&info.offset, &data.chunk, dims)).collect())
     }
 }

@@ -1,5 +1,6 @@
 //! `isotach h5`: HDF5 files.
 
+mod copy;
 mod describe;
 mod dump;
 mod ls;
@@ -7,6 +8,7 @@ mod values;
 
 use clap::{Args, Subcommand};
 use isotach_hdf5::Site;
+use isotach_hdf5_tools::forget_connector;
 
 use crate::failure::{Failure, Outcome};
 
@@ -25,13 +27,17 @@ pub(crate) struct H5Flags {
 enum H5Action {
     Ls(ls::LsFlags),
     Dump(dump::DumpFlags),
+    Copy(copy::CopyFlags),
 }
 
 /// Runs the command.
 pub(crate) fn run(flags: &H5Flags) -> Outcome {
+    // Native files are read by an HDF5 library, which must not be led to the connector. No thread runs so far.
+    forget_connector();
     match &flags.action {
         H5Action::Ls(flags) => ls::run(flags),
         H5Action::Dump(flags) => dump::run(flags),
+        H5Action::Copy(flags) => copy::run(flags),
     }
 }
 
