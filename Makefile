@@ -23,7 +23,7 @@ setup: ## Install whatever the other tasks need, and say what
 	@scripts/setup lint
 
 # What is installed: the program, and the C libraries.
-packages := -p isotach-cli -p isotach-libdaos -p isotach-capi -p isotach-libfdb5
+packages := -p isotach-cli -p isotach-libdaos -p isotach-capi -p isotach-libfdb5 -p isotach-hdf5-vol
 
 build: ## Build the program and the C libraries, optimised
 	cargo build --release --locked $(packages)

@@ -24,6 +24,8 @@ pub(crate) struct Progress {
     total: Option<u64>,
     done: u64,
     fields: u64,
+    /// What the fields are called.
+    noun: &'static str,
     begin: Instant,
     is_terminal: bool,
     bar: Option<ProgressBar>,
@@ -33,7 +35,12 @@ impl Progress {
     /// Progress at the beginning of `total` bytes, if their number is known.
     pub(crate) fn new(total: Option<u64>) -> Self {
         let is_terminal = stderr().is_terminal();
-        Self { total, done: 0, fields: 0, begin: Instant::now(), is_terminal, bar: None }
+        Self { total, done: 0, fields: 0, noun: "field", begin: Instant::now(), is_terminal, bar: None }
+    }
+
+    /// The same for things that have another name than fields.
+    pub(crate) fn of(self, noun: &'static str) -> Self {
+        Self { noun, ..self }
     }
 
     /// Adds a field of this many bytes.
@@ -66,7 +73,7 @@ impl Progress {
     /// The text beside the bar. The rate counts from the beginning of the command, not from the first display of the bar.
     fn message(&self, elapsed: Duration) -> String {
         let (done, rate) = (Bytes(self.done), Rate(self.done, elapsed));
-        let fields = count(self.fields, "field");
+        let fields = count(self.fields, self.noun);
         let Some(total) = self.total.filter(|total| *total >= self.done) else {
             return format!("{fields}, {done}, {rate}");
         };

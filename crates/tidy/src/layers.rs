@@ -8,16 +8,17 @@ use crate::{Finding, metadata::Package};
 const RULE: &str = "no crate depends upwards";
 
 /// The crates of each layer, from the bottom up. A crate that checks the others stands beside them.
-const LAYERS: [&[&str]; 9] = [
+const LAYERS: [&[&str]; 10] = [
     &["isotach-needs"],
     &["isotach-object", "isotach-daos-abi", "isotach-c-export", "isotach-mars", "isotach-tidy"],
     &["isotach-engine-kit"],
-    &["isotach-object-conformance", "isotach-grib"],
+    &["isotach-object-conformance", "isotach-grib", "isotach-hdf5-types"],
     &["isotach-engine-posix", "isotach-engine-rados", "isotach-engine-daos"],
     &["isotach-fields", "isotach-tree"],
     &["isotach-bench", "isotach-open"],
-    &["isotach-capi-kit", "isotach-values"],
-    &["isotach-cli", "isotach-capi", "isotach-libfdb5", "isotach-python", "isotach-libdaos"],
+    &["isotach-capi-kit", "isotach-hdf5", "isotach-values"],
+    &["isotach-hdf5-tools"],
+    &["isotach-cli", "isotach-capi", "isotach-libfdb5", "isotach-python", "isotach-libdaos", "isotach-hdf5-vol"],
 ];
 
 /// The layer of the field store, above the engines.

@@ -11,6 +11,7 @@ mod delete;
 mod demo;
 mod destroy;
 mod dump;
+mod h5;
 mod index;
 mod info;
 mod init;
@@ -91,6 +92,7 @@ enum Command {
     Pool(pool::PoolFlags),
     Container(container::ContainerFlags),
     Object(object::ObjectFlags),
+    H5(h5::H5Flags),
     Demo(demo::DemoFlags),
     /// One writer or reader of the demo; takes its task from standard input
     #[command(hide = true)]
@@ -148,6 +150,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Pool(flags) => pool::run(&target, &flags),
         Command::Container(flags) => container::run(&target, &flags),
         Command::Object(flags) => object::run(&target, &flags),
+        Command::H5(flags) => h5::run(&flags),
         Command::Demo(flags) => demo::run(&target, &flags),
         Command::DemoWorker => demo::work(&target),
         Command::Bench(args) => Ok(isotach_bench::run(&args, &context::registry())?),

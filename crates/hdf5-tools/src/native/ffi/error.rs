@@ -1,0 +1,57 @@
+//! What HDF5 says of a failed call.
+
+use std::{
+    ffi::{CStr, c_char, c_int, c_uint, c_void},
+    ptr,
+};
+
+use super::{Herr, Hid, Library, call_with_memory};
+use crate::{Error, Result};
+
+/// A record of HDF5's error stack.
+#[repr(C)]
+pub(super) struct ErrorRecord {
+    class: Hid,
+    major: Hid,
+    minor: Hid,
+    line: c_uint,
+    function: *const c_char,
+    file: *const c_char,
+    description: *const c_char,
+}
+
+/// What HDF5 calls for each record.
+pub(super) type WalkErrors = unsafe extern "C" fn(c_uint, *const ErrorRecord, *mut c_void) -> Herr;
+
+/// Keeps the first description that says something.
+unsafe extern "C" fn keep(_: c_uint, record: *const ErrorRecord, kept: *mut c_void) -> Herr {
+    // SAFETY: HDF5 passes a record, and the pointer that `reason` passed.
+    let (record, kept) = unsafe { (record.as_ref(), kept.cast::<String>().as_mut()) };
+    if let (Some(record), Some(kept)) = (record, kept)
+        && kept.is_empty()
+        && !record.description.is_null()
+    {
+        // SAFETY: a text of the record, which lives as long as the walk.
+        *kept = unsafe { CStr::from_ptr(record.description) }.to_string_lossy().into_owned();
+    }
+    0
+}
+
+impl Library {
+    /// The innermost reason on the error stack.
+    fn reason(&self) -> String {
+        let mut kept = String::new();
+        call_with_memory!(self, H5Ewalk2(0, 0, keep, ptr::from_mut(&mut kept).cast()));
+        if kept.is_empty() { "it does not say why".to_owned() } else { kept }
+    }
+
+    /// The error of the call that just failed: what was attempted, and the library's reason.
+    pub(crate) fn error(&self, what: impl Into<String>) -> Error {
+        Error::Library { what: what.into(), reason: self.reason() }
+    }
+
+    /// A status as a result.
+    pub(super) fn check(&self, status: c_int, what: &str) -> Result<c_int> {
+        if status < 0 { Err(self.error(what)) } else { Ok(status) }
+    }
+}

@@ -1,0 +1,105 @@
+//! Blobs: variable-length data, which elements name by 16-byte ids.
+
+use std::{ffi::c_void, slice, sync::atomic::Ordering};
+
+use isotach_hdf5::BlobId;
+
+use crate::{
+    abi::{BlobSpecificArgs, Herr, OptionalArgs, blob_specific},
+    error::{Error, Result},
+    handle::handle,
+    library::Library,
+    out::put,
+};
+
+/// Stores a blob.
+pub(crate) unsafe fn store(
+    _: &'static Library,
+    object: *mut c_void,
+    bytes: *const c_void,
+    size: usize,
+    id: *mut c_void,
+) -> Result<Herr> {
+    // SAFETY: HDF5 passes an object of this connector.
+    let view = unsafe { handle(object) }?.view()?;
+    let bytes = if bytes.is_null() {
+        &[][..]
+    } else {
+        // SAFETY: HDF5 passes a buffer of this size.
+        unsafe { slice::from_raw_parts(bytes.cast::<u8>(), size) }
+    };
+    let BlobId(new) = view.file.put_blob(bytes)?;
+    // SAFETY: HDF5 passes a place for an id of the size that the container info says.
+    unsafe { id.cast::<[u8; 16]>().write_unaligned(new) };
+    Ok(0)
+}
+
+/// Reads a blob.
+pub(crate) unsafe fn get(
+    _: &'static Library,
+    object: *mut c_void,
+    id: *const c_void,
+    buffer: *mut c_void,
+    size: usize,
+) -> Result<Herr> {
+    // SAFETY: HDF5 passes an object of this connector and an id.
+    let (view, id) = unsafe { (handle(object)?.view()?, id_at(id)?) };
+    let bytes = view.file.blob(&id)?;
+    let length = bytes.len().min(size);
+    if length < size {
+        return Err(Error::argument(format!("a blob of {length} bytes where {size} were written")));
+    }
+    // SAFETY: HDF5 passes a buffer of this size.
+    unsafe { buffer.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), length) };
+    Ok(0)
+}
+
+/// # Safety
+/// The pointer is null, or to an id.
+unsafe fn id_at(id: *const c_void) -> Result<BlobId> {
+    if id.is_null() {
+        return Err(Error::argument("no blob id was given"));
+    }
+    // SAFETY: the caller's promise.
+    Ok(BlobId(unsafe { id.cast::<[u8; 16]>().read_unaligned() }))
+}
+
+/// Removes a blob; asks for, and makes, the id of none.
+pub(crate) unsafe fn specific(
+    _: &'static Library,
+    object: *mut c_void,
+    id: *mut c_void,
+    arguments: *mut BlobSpecificArgs,
+) -> Result<Herr> {
+    // SAFETY: HDF5 passes the arguments, an object of this connector and an id.
+    let (arguments, view, blob) = unsafe {
+        (
+            arguments.as_ref().ok_or_else(|| Error::argument("no arguments"))?,
+            handle(object)?.view()?,
+            id_at(id)?,
+        )
+    };
+    match arguments.op {
+        blob_specific::DELETE => {
+            if !blob.is_null() && !view.keeps_blobs.load(Ordering::Relaxed) {
+                view.file.remove_blob(&blob)?;
+            }
+        }
+        // SAFETY: the number says which member of the union is set.
+        blob_specific::IS_NULL => unsafe { put(arguments.args.is_null, blob.is_null()) },
+        // SAFETY: as in `store`.
+        blob_specific::SET_NULL => unsafe { id.cast::<[u8; 16]>().write_unaligned(BlobId::NULL.0) },
+        other => return Err(Error::unsupported(format!("the operation {other} on blobs"))),
+    }
+    Ok(0)
+}
+
+/// There are no operations of others on blobs.
+pub(crate) unsafe fn optional(
+    _: &'static Library,
+    _: *mut c_void,
+    _: *mut c_void,
+    _: *mut OptionalArgs,
+) -> Result<Herr> {
+    Err(Error::unsupported("optional operations on blobs"))
+}

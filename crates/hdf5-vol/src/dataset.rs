@@ -1,0 +1,243 @@
+//! `H5D`: datasets.
+
+use std::{
+    ffi::{c_char, c_void},
+    slice,
+    sync::Arc,
+};
+
+use isotach_hdf5::{Kind, Object};
+
+use crate::{
+    abi::{
+        DatasetGetArgs, DatasetSpecificArgs, Herr, Hid, Hsize, LocParams, OptionalArgs, dataset_get,
+        dataset_specific,
+    },
+    create::{self, Spot},
+    error::{Error, Result},
+    handle::{Node, handle, take},
+    id::Id,
+    layout,
+    library::Library,
+    native,
+    out::put,
+    space,
+    transfer::{Transfer, Wanted},
+    types,
+    view::View,
+};
+
+/// What the program passes for a new dataset.
+#[derive(Clone, Copy)]
+pub(crate) struct NewDataset {
+    pub(crate) lcpl: Hid,
+    pub(crate) kind: Hid,
+    pub(crate) space: Hid,
+    pub(crate) dcpl: Hid,
+    pub(crate) dapl: Hid,
+}
+
+/// Creates a dataset, with a link or without a name.
+pub(crate) unsafe fn create(
+    _: &'static Library,
+    object: *mut c_void,
+    loc: *const LocParams,
+    name: *const c_char,
+    new: NewDataset,
+) -> Result<*mut c_void> {
+    // SAFETY: HDF5 passes an object of this connector, a location and a text or null.
+    let spot = unsafe { Spot::find(object, loc, name, new.lcpl) }?;
+    let header = layout::header(spot.view(), new)?;
+    spot.create(header)?.open_dataset(new.dapl)
+}
+
+/// Opens a dataset.
+pub(crate) unsafe fn open(
+    _: &'static Library,
+    object: *mut c_void,
+    loc: *const LocParams,
+    name: *const c_char,
+    dapl: Hid,
+) -> Result<*mut c_void> {
+    // SAFETY: HDF5 passes an object of this connector, a location and a text.
+    let found = unsafe { create::existing(object, loc, name) }?;
+    if found.object().kind() != Kind::Dataset {
+        return Err(Error::argument("not a dataset"));
+    }
+    found.open_dataset(dapl)
+}
+
+/// What HDF5 passes to read or write several datasets at once: arrays of one length.
+#[derive(Clone, Copy)]
+pub(crate) struct Many {
+    pub(crate) count: usize,
+    pub(crate) datasets: *mut *mut c_void,
+    pub(crate) memory_types: *mut Hid,
+    pub(crate) memory_spaces: *mut Hid,
+    pub(crate) file_spaces: *mut Hid,
+    pub(crate) dxpl: Hid,
+}
+
+impl Many {
+    /// The transfer of the dataset with this number, and its view.
+    ///
+    /// # Safety
+    /// The arrays have this many entries.
+    unsafe fn transfer(&self, index: usize) -> Result<(Arc<View>, Transfer, &Node)> {
+        // SAFETY: the caller's promise; HDF5 passes datasets of this connector.
+        let (handle, wanted) = unsafe {
+            let wanted = Wanted {
+                memory_type: *self.memory_types.add(index),
+                memory_space: *self.memory_spaces.add(index),
+                file_space: *self.file_spaces.add(index),
+                dxpl: self.dxpl,
+            };
+            (handle(*self.datasets.add(index))?, wanted)
+        };
+        let view = handle.view()?;
+        let node = handle.dataset()?;
+        let transfer = Transfer::new(&view, &node.object, wanted)?;
+        Ok((view, transfer, node))
+    }
+}
+
+/// Reads elements of datasets.
+pub(crate) unsafe fn read(_: &'static Library, many: Many, buffers: *mut *mut c_void) -> Result<Herr> {
+    for index in 0..many.count {
+        // SAFETY: HDF5 passes arrays of this length.
+        let (_, transfer, node) = unsafe { many.transfer(index) }?;
+        // SAFETY: the program's buffers are as large as it says.
+        unsafe { transfer.read(*buffers.add(index)) }.map_err(|error| error.at(|| node.path.clone()))?;
+    }
+    Ok(0)
+}
+
+/// Writes elements of datasets.
+pub(crate) unsafe fn write(_: &'static Library, many: Many, buffers: *mut *const c_void) -> Result<Herr> {
+    for index in 0..many.count {
+        // SAFETY: HDF5 passes arrays of this length.
+        let (view, transfer, node) = unsafe { many.transfer(index) }?;
+        view.writable()?;
+        // SAFETY: the program's buffers are as large as it says.
+        let written =
+            unsafe { transfer.write(*buffers.add(index)) }.map_err(|error| error.at(|| node.path.clone()));
+        view.note_failure(&written);
+        written?;
+    }
+    Ok(0)
+}
+
+/// Answers what a dataset is.
+pub(crate) unsafe fn get(
+    library: &'static Library,
+    object: *mut c_void,
+    arguments: *mut DatasetGetArgs,
+) -> Result<Herr> {
+    // SAFETY: HDF5 passes the arguments, and an object of this connector.
+    let (arguments, handle) =
+        unsafe { (arguments.as_mut().ok_or_else(|| Error::argument("no arguments"))?, handle(object)?) };
+    let view = handle.view()?;
+    let object = &handle.dataset()?.object;
+    match arguments.op {
+        dataset_get::DAPL => {
+            let class = library.H5P_CLS_DATASET_ACCESS_ID_g();
+            let list = handle.dapl().map_or_else(|| library.H5Pcreate(class), |list| library.H5Pcopy(list));
+            arguments.args.id = Id::new(library, list, "H5Pcopy")?.give();
+        }
+        dataset_get::DCPL => arguments.args.id = layout::creation_list(&view, object)?,
+        dataset_get::SPACE => {
+            let header = object.header()?;
+            let data = header.data.as_ref().ok_or_else(|| Error::argument("not a dataset"))?;
+            arguments.args.id = space::create(library, &data.space)?.give();
+        }
+        dataset_get::SPACE_STATUS => {
+            let status = space_status(object)?;
+            // SAFETY: the number says which member of the union is set.
+            unsafe { put(arguments.args.space_status, status) };
+        }
+        dataset_get::STORAGE_SIZE => {
+            let size = object.storage_size()?;
+            // SAFETY: as above.
+            unsafe { put(arguments.args.storage_size, size) };
+        }
+        dataset_get::TYPE => arguments.args.id = types::open(&view, &object.header()?.datatype)?,
+        other => return Err(Error::unsupported(format!("the question {other} about datasets"))),
+    }
+    Ok(0)
+}
+
+/// `H5D_space_status_t`: 0 for nothing stored, 1 for some chunks, 2 for all.
+fn space_status(object: &Object) -> Result<i32> {
+    let header = object.header()?;
+    let data = header.data.as_ref().ok_or_else(|| Error::argument("not a dataset"))?;
+    let stored = object.chunk_count()?;
+    let all: u64 =
+        data.space.dims().iter().zip(&data.chunk).map(|(length, chunk)| length.div_ceil(*chunk)).product();
+    Ok(if stored == 0 {
+        0
+    } else if stored < all {
+        1
+    } else {
+        2
+    })
+}
+
+/// Resizes, flushes and refreshes datasets.
+pub(crate) unsafe fn specific(
+    _: &'static Library,
+    object: *mut c_void,
+    arguments: *mut DatasetSpecificArgs,
+) -> Result<Herr> {
+    // SAFETY: HDF5 passes the arguments, and an object of this connector.
+    let (arguments, handle) =
+        unsafe { (arguments.as_ref().ok_or_else(|| Error::argument("no arguments"))?, handle(object)?) };
+    let view = handle.view()?;
+    match arguments.op {
+        dataset_specific::SET_EXTENT => {
+            // SAFETY: the number says which member of the union is set.
+            let size = unsafe { arguments.args.size };
+            // SAFETY: HDF5 passes as many lengths as the dataset has dimensions.
+            unsafe { set_extent(&view, &handle.dataset()?.object, size) }?;
+        }
+        dataset_specific::FLUSH => view.settle()?,
+        dataset_specific::REFRESH => view.file.refresh()?,
+        other => return Err(Error::unsupported(format!("the operation {other} on datasets"))),
+    }
+    Ok(0)
+}
+
+/// # Safety
+/// The array has as many lengths as the dataset has dimensions, or is null.
+unsafe fn set_extent(view: &View, object: &Object, size: *const Hsize) -> Result<()> {
+    view.writable()?;
+    let header = object.header()?;
+    let data = header.data.as_ref().ok_or_else(|| Error::argument("not a dataset"))?;
+    if size.is_null() {
+        return Err(Error::argument("no extent was given"));
+    }
+    // SAFETY: the caller's promise.
+    let dims = unsafe { slice::from_raw_parts(size, data.space.dims().len()) };
+    if dims == data.space.dims() {
+        return Ok(());
+    }
+    if !data.is_chunked {
+        return Err(Error::argument("dataset is not chunked, so its extent is fixed"));
+    }
+    Ok(object.set_extent(dims)?)
+}
+
+/// Operations of HDF5's own connector: chunks as they are stored.
+pub(crate) unsafe fn optional(
+    library: &'static Library,
+    object: *mut c_void,
+    arguments: *mut OptionalArgs,
+) -> Result<Herr> {
+    // SAFETY: HDF5 passes the arguments, and an object of this connector.
+    unsafe { native::dataset(library, object, arguments) }
+}
+
+/// Closes a dataset.
+pub(crate) unsafe fn close(_: &'static Library, object: *mut c_void) -> Result<Herr> {
+    // SAFETY: HDF5 passes an object of this connector, and closes it once.
+    create::close(unsafe { take(object) }?)
+}

@@ -1,0 +1,225 @@
+//! `H5F`: files.
+
+use std::{
+    ffi::{c_char, c_int, c_uint, c_ulong, c_void},
+    sync::Arc,
+};
+
+use isotach_hdf5::{Access, Creation, Header, Kind};
+
+use crate::{
+    abi::{
+        CONTAINER_INFO_VERSION, ContainerInfo, FileGetArgs, FileSpecificArgs, Herr, Hid, NAME, OptionalArgs,
+        access, file_get, file_op, file_specific,
+    },
+    error::{Error, Result},
+    handle::{handle, take, text},
+    id::Id,
+    library::Library,
+    native, open_ids,
+    out::{put, put_text},
+    plist, shadow, site,
+    view::View,
+};
+
+/// Creates a file.
+pub(crate) unsafe fn create(
+    library: &'static Library,
+    name: *const c_char,
+    flags: c_uint,
+    fcpl: Hid,
+    fapl: Hid,
+) -> Result<*mut c_void> {
+    // SAFETY: HDF5 passes a text.
+    let name = unsafe { text(name) }?;
+    let site = site::of(library, fapl)?;
+    let creation = if flags & access::EXCLUSIVE != 0 { Creation::New } else { Creation::Truncate };
+    let mut root = Header::new(Kind::Group);
+    root.tracks_link_order = plist::tracks_link_order(library, fcpl)?;
+    root.tracks_attribute_order = plist::tracks_attribute_order(library, fcpl)?;
+    let file = site.create(name, creation, &root, &plist::encode(library, fcpl)?)?;
+    let fapl = Id::new(library, library.H5Pcopy(fapl), "H5Pcopy")?;
+    let view = View::new(library, site, file, name, access::READ_WRITE, Some(fapl))?;
+    Ok(view.file_handle())
+}
+
+/// Opens a file.
+pub(crate) unsafe fn open(
+    library: &'static Library,
+    name: *const c_char,
+    flags: c_uint,
+    fapl: Hid,
+) -> Result<*mut c_void> {
+    // SAFETY: HDF5 passes a text.
+    let name = unsafe { text(name) }?;
+    let site = site::of(library, fapl)?;
+    let wanted = if flags & access::READ_WRITE == 0 { Access::ReadOnly } else { Access::ReadWrite };
+    let file = site.open(name, wanted)?;
+    let fapl = Id::new(library, library.H5Pcopy(fapl), "H5Pcopy")?;
+    let view = View::new(library, site, file, name, flags & access::KEPT, Some(fapl))?;
+    Ok(view.file_handle())
+}
+
+/// Closes a handle on a file. With the last one of its opening everything written is committed.
+pub(crate) unsafe fn close(_: &'static Library, file: *mut c_void) -> Result<Herr> {
+    // SAFETY: HDF5 passes a file of this connector, and closes it once.
+    let closing = unsafe { take(file) }?;
+    let view = closing.view()?;
+    view.close_file_handle();
+    let settled = if view.has_file_handles() { Ok(()) } else { view.settle() };
+    // The view before the handle, so that the shadow is closed while the handle is still there.
+    drop(view);
+    drop(closing);
+    settled.map(|()| 0)
+}
+
+/// Answers what a file is.
+pub(crate) unsafe fn get(
+    library: &'static Library,
+    object: *mut c_void,
+    arguments: *mut FileGetArgs,
+) -> Result<Herr> {
+    // SAFETY: HDF5 passes an object of this connector.
+    let handle = unsafe { handle(object) }?;
+    let view = handle.view()?;
+    // SAFETY: HDF5 passes the arguments; the number says which member of the union is set.
+    let arguments = unsafe { arguments.as_mut() }.ok_or_else(|| Error::argument("no arguments"))?;
+    match arguments.op {
+        // SAFETY: as above.
+        file_get::CONTAINER_INFO => unsafe { container_info(arguments.args.container_info) }?,
+        file_get::FAPL => arguments.args.id = fapl(&view)?,
+        file_get::FCPL => {
+            let class = library.H5P_CLS_FILE_CREATE_ID_g();
+            arguments.args.id = plist::decode(library, &view.file.properties()?, class)?.give();
+        }
+        // SAFETY: as above.
+        file_get::FILENO => unsafe { put(arguments.args.fileno, view.file.number() as c_ulong) },
+        // SAFETY: as above.
+        file_get::INTENT => unsafe { put(arguments.args.intent, view.intent()) },
+        file_get::NAME => {
+            // SAFETY: as above.
+            unsafe { put_text(&arguments.args.name.buffer, &view.name) };
+        }
+        file_get::OBJECT_COUNT => {
+            // SAFETY: as above.
+            let wanted = unsafe { arguments.args.object_count };
+            let count = open_ids::of(&view, wanted.types, usize::MAX)?.len();
+            // SAFETY: as above.
+            unsafe { put(wanted.count, count) };
+        }
+        file_get::OBJECT_IDS => {
+            // SAFETY: as above.
+            let wanted = unsafe { arguments.args.object_ids };
+            let ids = open_ids::of(&view, wanted.types, wanted.max)?;
+            // SAFETY: the program's list has room for `max` ids.
+            unsafe { wanted.ids.copy_from_nonoverlapping(ids.as_ptr(), ids.len()) };
+            // SAFETY: as above.
+            unsafe { put(wanted.count, ids.len()) };
+        }
+        other => return Err(Error::unsupported(format!("the question {other} about files"))),
+    }
+    Ok(0)
+}
+
+/// # Safety
+/// The pointer is to a container info of HDF5's.
+unsafe fn container_info(info: *mut ContainerInfo) -> Result<()> {
+    // SAFETY: the caller's promise.
+    let info = unsafe { info.as_mut() }.ok_or_else(|| Error::argument("no container info"))?;
+    if info.version != CONTAINER_INFO_VERSION {
+        return Err(Error::unsupported(format!("version {} of the container info", info.version)));
+    }
+    info.features = 0;
+    info.token_size = 8;
+    info.blob_id_size = 16;
+    Ok(())
+}
+
+fn fapl(view: &View) -> Result<Hid> {
+    let library = view.library;
+    match &view.fapl {
+        Some(fapl) => Id::new(library, library.H5Pcopy(fapl.raw()), "H5Pcopy").map(Id::give),
+        None => Err(Error::argument("the file has no access property list")),
+    }
+}
+
+/// Flushes, reopens, compares, looks for and deletes files.
+pub(crate) unsafe fn specific(
+    library: &'static Library,
+    object: *mut c_void,
+    arguments: *mut FileSpecificArgs,
+) -> Result<Herr> {
+    // SAFETY: HDF5 passes the arguments; the number says which member of the union is set.
+    let arguments = unsafe { arguments.as_mut() }.ok_or_else(|| Error::argument("no arguments"))?;
+    match arguments.op {
+        // SAFETY: HDF5 passes an object of this connector.
+        file_specific::FLUSH => unsafe { handle(object) }?.view()?.settle()?,
+        file_specific::REOPEN => {
+            // SAFETY: as above.
+            let view = unsafe { handle(object) }?.view()?.reopen()?;
+            // SAFETY: as above.
+            unsafe { put(arguments.args.reopen, view.file_handle()) };
+        }
+        file_specific::IS_ACCESSIBLE => {
+            // SAFETY: as above.
+            let wanted = unsafe { arguments.args.accessible };
+            // SAFETY: as above.
+            let is_there =
+                is_asked(library) && site::of(library, wanted.fapl)?.exists(unsafe { text(wanted.name) }?)?;
+            // SAFETY: as above.
+            unsafe { put(wanted.accessible, is_there) };
+        }
+        file_specific::DELETE => {
+            // SAFETY: as above.
+            let wanted = unsafe { arguments.args.delete };
+            // SAFETY: as above.
+            site::of(library, wanted.fapl)?.delete(unsafe { text(wanted.name) }?)?;
+        }
+        file_specific::IS_EQUAL => {
+            // SAFETY: as above.
+            let (view, wanted) = unsafe { (handle(object)?.view()?, arguments.args.equal) };
+            let same = shadow::file_number(wanted.other) == Some(view.file.number());
+            // SAFETY: as above.
+            unsafe { put(wanted.same, same) };
+        }
+        other => return Err(Error::unsupported(format!("the operation {other} on files"))),
+    }
+    Ok(0)
+}
+
+/// Whether HDF5 may be told that a file is ours. Version 2 asks all plugins about a file that its own connector cannot open, opens it
+/// with the one that says yes, and then takes it for one of its own. So there only a process that names the connector gets the truth.
+fn is_asked(library: &Library) -> bool {
+    !library.is_two()
+        || std::env::var("HDF5_VOL_CONNECTOR")
+            .is_ok_and(|name| name.split_whitespace().next().map(str::as_bytes) == Some(NAME.to_bytes()))
+}
+
+/// Operations of HDF5's own connector.
+pub(crate) unsafe fn optional(
+    _: &'static Library,
+    object: *mut c_void,
+    arguments: *mut OptionalArgs,
+) -> Result<Herr> {
+    // SAFETY: HDF5 passes the arguments.
+    let arguments = unsafe { arguments.as_ref() }.ok_or_else(|| Error::argument("no arguments"))?;
+    // SAFETY: HDF5 passes an object of this connector.
+    let view: Arc<View> = unsafe { handle(object) }?.view()?;
+    match arguments.op {
+        file_op::POST_OPEN | file_op::SET_VERSION_BOUNDS | file_op::CLEAR_LINK_CACHE => Ok(0),
+        file_op::START_SWMR_WRITE => {
+            view.writable()?;
+            view.start_swmr();
+            view.settle()?;
+            Ok(0)
+        }
+        // Settings of a cache that only native files have: the shadow has one, and remembers them.
+        file_op::CACHE_SETTINGS_FIRST..=file_op::CACHE_SIZE
+        | file_op::CACHE_RESET..=file_op::CACHE_CHANGE => {
+            // SAFETY: the arguments are HDF5's own, for its own connector.
+            unsafe { view.shadow.file_optional(arguments) }
+        }
+        // SAFETY: the number says what the arguments are.
+        op => unsafe { native::file(&view, op as c_int, arguments.args) },
+    }
+}

@@ -1,0 +1,270 @@
+//! What HDF5 holds for an open file, object or attribute: a pointer to a [`Handle`].
+
+use std::{
+    collections::BTreeMap,
+    ffi::{CStr, c_char, c_int, c_void},
+    mem::ManuallyDrop,
+    ptr,
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
+use isotach_hdf5::{Kind, Object};
+
+use crate::{
+    abi::{Hid, id_type},
+    error::{Error, Result},
+    id::Id,
+    library::Library,
+    shadow,
+    view::View,
+};
+
+/// Marks memory that is a handle.
+const MAGIC: u64 = 0x6973_6f74_6163_6835;
+/// Marks a handle that is being closed. HDF5 may still ask for its shadow, since closing a native file goes through all ids.
+const CLOSING: u64 = 0x6973_6f74_6163_6836;
+
+/// An open file, object or attribute.
+pub(crate) struct Handle {
+    magic: u64,
+    library: &'static Library,
+    kind: c_int,
+    view: ManuallyDrop<ViewOf>,
+    pub(crate) body: ManuallyDrop<Body>,
+}
+
+/// The view of a handle; the one in the view itself must not keep it open.
+enum ViewOf {
+    Handle(Arc<View>),
+    Host(Weak<View>),
+}
+
+/// What a handle is of.
+pub(crate) enum Body {
+    File,
+    Group(Node),
+    /// With its access property list, if the program gave one.
+    Dataset(Node, Option<Id>),
+    Datatype(Node, TypeShadow),
+    Attribute(OpenAttribute),
+}
+
+impl Body {
+    /// `H5I_type_t` of the handle.
+    fn kind(&self) -> c_int {
+        match self {
+            Self::File => id_type::FILE,
+            Self::Group(_) => id_type::GROUP,
+            Self::Dataset(..) => id_type::DATASET,
+            Self::Datatype(..) => id_type::DATATYPE,
+            Self::Attribute(_) => id_type::ATTRIBUTE,
+        }
+    }
+}
+
+/// An open object, and the path by which it was opened.
+#[derive(Clone)]
+pub(crate) struct Node {
+    pub(crate) object: Object,
+    pub(crate) path: Option<String>,
+}
+
+/// An open attribute.
+pub(crate) struct OpenAttribute {
+    pub(crate) node: Node,
+    pub(crate) name: Mutex<String>,
+}
+
+impl OpenAttribute {
+    pub(crate) fn name(&self) -> String {
+        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// The native committed type that stands for a committed type.
+pub(crate) struct TypeShadow {
+    view: Arc<View>,
+    pub(crate) object: *mut c_void,
+}
+
+/// The committed type behind each shadow of one: its view (by address), the number of its file, and its own number.
+static TYPES: Mutex<BTreeMap<usize, (usize, u64, u64)>> = Mutex::new(BTreeMap::new());
+
+/// Whether a shadow stands for a committed type that was opened through this view.
+pub(crate) fn is_type_of(shadow: *const c_void, view: &View) -> bool {
+    let types = TYPES.lock().unwrap_or_else(PoisonError::into_inner);
+    types.get(&shadow.addr()).is_some_and(|(owner, ..)| *owner == ptr::from_ref(view).addr())
+}
+
+/// The number of the committed type in this file that a shadow stands for.
+pub(crate) fn committed_number(shadow: *const c_void, file: u64) -> Option<u64> {
+    let types = TYPES.lock().unwrap_or_else(PoisonError::into_inner);
+    types.get(&shadow.addr()).filter(|(_, of, _)| *of == file).map(|(.., number)| *number)
+}
+
+impl TypeShadow {
+    pub(crate) fn new(view: &Arc<View>, object: *mut c_void, number: u64) -> Self {
+        let owner = Arc::as_ptr(view).addr();
+        let mut types = TYPES.lock().unwrap_or_else(PoisonError::into_inner);
+        types.insert(object.addr(), (owner, view.file.number(), number));
+        Self { view: Arc::clone(view), object }
+    }
+}
+
+impl Drop for TypeShadow {
+    fn drop(&mut self) {
+        TYPES.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.object.addr());
+        self.view.shadow.close_type(self.object);
+    }
+}
+
+impl Handle {
+    /// The file object of a view that types belong to.
+    pub(crate) fn host(library: &'static Library, view: Weak<View>) -> *mut c_void {
+        Self::allocate(library, ViewOf::Host(view), Body::File)
+    }
+
+    fn allocate(library: &'static Library, view: ViewOf, body: Body) -> *mut c_void {
+        let kind = body.kind();
+        let (view, body) = (ManuallyDrop::new(view), ManuallyDrop::new(body));
+        Box::into_raw(Box::new(Self { magic: MAGIC, library, kind, view, body })).cast()
+    }
+
+    /// A new handle for HDF5 to hold; [`take`] ends it.
+    pub(crate) fn give(view: Arc<View>, body: Body) -> *mut c_void {
+        Self::allocate(view.library, ViewOf::Handle(view), body)
+    }
+
+    pub(crate) fn view(&self) -> Result<Arc<View>> {
+        match &*self.view {
+            ViewOf::Handle(view) => Ok(Arc::clone(view)),
+            ViewOf::Host(view) => view.upgrade().ok_or_else(|| Error::argument("the file is closed")),
+        }
+    }
+
+    /// The object that the handle is of: of a file its root group, of an attribute the object that has it.
+    pub(crate) fn node(&self) -> Result<Node> {
+        match &*self.body {
+            Body::File => Ok(Node { object: self.view()?.file.root()?, path: Some("/".to_owned()) }),
+            Body::Group(node) | Body::Dataset(node, _) | Body::Datatype(node, _) => Ok(node.clone()),
+            Body::Attribute(attribute) => Ok(attribute.node.clone()),
+        }
+    }
+
+    /// The native object that stands for this one.
+    fn shadow(&self) -> *mut c_void {
+        match &*self.body {
+            Body::Datatype(_, shadow) => shadow.object,
+            _ => self.view().map_or(ptr::null_mut(), |view| view.shadow.object(self.kind)),
+        }
+    }
+
+    pub(crate) fn dataset(&self) -> Result<&Node> {
+        match &*self.body {
+            Body::Dataset(node, _) => Ok(node),
+            _ => Err(Error::argument("not a dataset")),
+        }
+    }
+
+    /// The access property list that the program gave for the dataset.
+    pub(crate) fn dapl(&self) -> Option<Hid> {
+        match &*self.body {
+            Body::Dataset(_, dapl) => dapl.as_ref().map(Id::raw),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn attribute(&self) -> Result<&OpenAttribute> {
+        match &*self.body {
+            Body::Attribute(attribute) => Ok(attribute),
+            _ => Err(Error::argument("not an attribute")),
+        }
+    }
+}
+
+/// The handle behind a pointer of HDF5's.
+///
+/// # Safety
+/// The pointer is null, or comes from this connector and is not closed.
+pub(crate) unsafe fn handle<'a>(pointer: *const c_void) -> Result<&'a Handle> {
+    // SAFETY: the caller's promise; handles are only shared, what changes in them is behind locks.
+    let handle: Option<&Handle> = unsafe { pointer.cast::<Handle>().as_ref() };
+    handle.filter(|handle| handle.magic == MAGIC).ok_or_else(|| Error::argument("no object was given"))
+}
+
+/// The native object that stands for one of ours. For one that is being closed it is one that is never closed.
+///
+/// # Safety
+/// As [`handle`], but the handle may be in the middle of being closed.
+pub(crate) unsafe fn shadow_of(pointer: *const c_void) -> *mut c_void {
+    let pointer = pointer.cast::<Handle>();
+    if pointer.is_null() {
+        return ptr::null_mut();
+    }
+    // SAFETY: the caller's promise. These members stay valid until the memory is freed, which is after everything else was closed.
+    let (magic, library, kind) = unsafe { ((*pointer).magic, (*pointer).library, (*pointer).kind) };
+    match magic {
+        // SAFETY: the handle is open.
+        MAGIC => unsafe { (*pointer).shadow() },
+        CLOSING => shadow::lasting(library).map_or(ptr::null_mut(), |shadow| shadow.object(kind)),
+        _ => ptr::null_mut(),
+    }
+}
+
+/// A handle that HDF5 closes. Its memory goes last, since closing the shadow makes HDF5 look at all ids.
+pub(crate) struct Closing(*mut Handle);
+
+impl Closing {
+    /// The view of the handle.
+    pub(crate) fn view(&self) -> Result<Arc<View>> {
+        // SAFETY: `take` checked the handle, and only `drop` changes it.
+        unsafe { (*self.0).view() }
+    }
+}
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        let handle = self.0;
+        // SAFETY: it comes from `Handle::allocate`, and is closed once. Meanwhile `shadow_of` reads only the members that are not dropped.
+        unsafe {
+            (*handle).magic = CLOSING;
+            ManuallyDrop::drop(&mut (*handle).body);
+            ManuallyDrop::drop(&mut (*handle).view);
+            (*handle).magic = 0;
+            drop(Box::from_raw(handle));
+        }
+    }
+}
+
+/// Ends a handle: HDF5 closes it.
+///
+/// # Safety
+/// As [`handle`]; and nothing uses the pointer afterwards.
+pub(crate) unsafe fn take(pointer: *mut c_void) -> Result<Closing> {
+    // SAFETY: the caller's promise.
+    unsafe { handle(pointer) }?;
+    Ok(Closing(pointer.cast()))
+}
+
+/// A text of C.
+///
+/// # Safety
+/// The pointer is null, or to bytes that end with a zero and outlive the result.
+pub(crate) unsafe fn text<'a>(pointer: *const c_char) -> Result<&'a str> {
+    if pointer.is_null() {
+        return Err(Error::argument("no name was given"));
+    }
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { CStr::from_ptr(pointer) };
+    bytes.to_str().map_err(|_| Error::unsupported("names that are not UTF-8"))
+}
+
+/// `H5I_type_t` of objects of this kind.
+pub(crate) fn id_type_of(kind: Kind) -> c_int {
+    match kind {
+        Kind::Group => id_type::GROUP,
+        Kind::Dataset => id_type::DATASET,
+        Kind::Datatype => id_type::DATATYPE,
+        Kind::Map => id_type::MAP,
+    }
+}

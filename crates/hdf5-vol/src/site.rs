@@ -1,0 +1,92 @@
+//! Where files are: the connector's info string, which is in `HDF5_VOL_CONNECTOR` or in a file access property list.
+
+use std::{
+    collections::BTreeMap,
+    ffi::{CStr, CString, c_char, c_int, c_void},
+    ptr,
+    sync::{Mutex, PoisonError},
+};
+
+use isotach_hdf5::Site;
+
+use crate::{
+    abi::{Herr, Hid},
+    error::Result,
+    id::check,
+    library::Library,
+};
+
+/// The sites of the process, by info string.
+static SITES: Mutex<BTreeMap<String, Site>> = Mutex::new(BTreeMap::new());
+
+/// The site of a file access property list.
+pub(crate) fn of(library: &Library, fapl: Hid) -> Result<Site> {
+    let text = info(library, fapl)?;
+    let mut sites = SITES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(site) = sites.get(&text) {
+        return Ok(site.clone());
+    }
+    let site = Site::from_environment(Some(&text).filter(|text| !text.is_empty()).map(String::as_str))?;
+    sites.insert(text, site.clone());
+    Ok(site)
+}
+
+fn info(library: &Library, fapl: Hid) -> Result<String> {
+    let mut info = ptr::null_mut();
+    // SAFETY: the library sets the pointer to a copy that `copy` below made, or to null.
+    check(unsafe { library.H5Pget_vol_info(fapl, &raw mut info) }, "H5Pget_vol_info")?;
+    if info.is_null() {
+        return Ok(String::new());
+    }
+    // SAFETY: infos of this connector are texts that `CString` made; this one is ours to free.
+    let text = unsafe { CString::from_raw(info.cast::<c_char>()) };
+    Ok(text.to_string_lossy().trim().to_owned())
+}
+
+/// `H5VL_info_class_t.copy`.
+pub(crate) unsafe extern "C" fn copy(info: *const c_void) -> *mut c_void {
+    if info.is_null() {
+        return ptr::null_mut();
+    }
+    // SAFETY: infos of this connector are texts.
+    unsafe { CStr::from_ptr(info.cast()) }.to_owned().into_raw().cast()
+}
+
+/// `H5VL_info_class_t.cmp`.
+pub(crate) unsafe extern "C" fn compare(
+    result: *mut c_int,
+    one: *const c_void,
+    other: *const c_void,
+) -> Herr {
+    // SAFETY: infos of this connector are texts or null.
+    let text = |info: *const c_void| (!info.is_null()).then(|| unsafe { CStr::from_ptr(info.cast()) });
+    let order = text(one).cmp(&text(other));
+    // SAFETY: HDF5 passes the place of the result.
+    unsafe { result.write(order as c_int) };
+    0
+}
+
+/// `H5VL_info_class_t.free`.
+pub(crate) unsafe extern "C" fn free(info: *mut c_void) -> Herr {
+    if !info.is_null() {
+        // SAFETY: infos of this connector are texts that `CString` made.
+        drop(unsafe { CString::from_raw(info.cast::<c_char>()) });
+    }
+    0
+}
+
+/// `H5VL_info_class_t.to_str`: HDF5 frees the result with `free`.
+pub(crate) unsafe extern "C" fn to_text(info: *const c_void, text: *mut *mut c_char) -> Herr {
+    // SAFETY: infos of this connector are texts or null; `strdup` allocates as `free` expects.
+    let copy = if info.is_null() { ptr::null_mut() } else { unsafe { libc::strdup(info.cast()) } };
+    // SAFETY: HDF5 passes the place of the result.
+    unsafe { text.write(copy) };
+    0
+}
+
+/// `H5VL_info_class_t.from_str`.
+pub(crate) unsafe extern "C" fn from_text(text: *const c_char, info: *mut *mut c_void) -> Herr {
+    // SAFETY: HDF5 passes a text or null, and the place of the result.
+    unsafe { info.write(copy(text.cast())) };
+    0
+}

@@ -1,0 +1,253 @@
+//! Moves elements between a dataset and the program's buffer: selection, conversion, gather and scatter.
+//!
+//! Where the types are the same and the buffer is one block, the model reads into it and writes from it. Otherwise elements go through
+//! a buffer of at most [`PIECE`] bytes, or one element.
+
+use std::{ffi::c_void, ptr, slice, sync::Arc};
+
+use isotach_hdf5::{Header, Object, Run};
+
+use crate::{
+    abi::Hid,
+    error::{Error, Result},
+    id::{check, yes},
+    space::{self, Cursor, Selection},
+    types::FileType,
+    view::View,
+};
+
+/// How many bytes are converted at once.
+const PIECE: usize = 8 << 20;
+
+/// What a transfer is about: the elements on both sides, and their types.
+pub(crate) struct Transfer {
+    view: Arc<View>,
+    object: Object,
+    kind: Arc<FileType>,
+    in_file: Selection,
+    in_memory: Selection,
+    memory_type: Hid,
+    memory_size: usize,
+    dxpl: Hid,
+    /// Elements are the same on both sides.
+    is_plain: bool,
+    /// Blobs of replaced elements may be those of the fill value.
+    has_fill: bool,
+}
+
+/// The spaces and types of a transfer, as HDF5 passes them.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) memory_type: Hid,
+    pub(crate) memory_space: Hid,
+    pub(crate) file_space: Hid,
+    pub(crate) dxpl: Hid,
+}
+
+impl Transfer {
+    pub(crate) fn new(view: &Arc<View>, object: &Object, wanted: Wanted) -> Result<Self> {
+        let library = view.library;
+        let header: Arc<Header> = object.header()?;
+        let data = header.data.as_ref().ok_or_else(|| Error::argument("not a dataset"))?;
+        let in_file = space::in_file(library, wanted.file_space, &data.space)?;
+        let in_memory = space::in_memory(library, wanted.memory_space, wanted.file_space, &in_file)?;
+        if in_file.count != in_memory.count {
+            return Err(Error::argument(format!(
+                "{} elements are selected in memory, and {} in the file",
+                in_memory.count, in_file.count
+            )));
+        }
+        let kind = view.file_type(&header.datatype)?;
+        let memory_size = library.H5Tget_size(wanted.memory_type);
+        if memory_size == 0 {
+            return Err(Error::argument("no type of the elements in memory"));
+        }
+        let is_plain = yes(library.H5Tequal(wanted.memory_type, kind.file.raw()), "H5Tequal")?;
+        Ok(Self {
+            view: Arc::clone(view),
+            object: object.clone(),
+            in_file,
+            in_memory,
+            memory_type: wanted.memory_type,
+            memory_size,
+            dxpl: wanted.dxpl,
+            is_plain,
+            has_fill: data.fill.is_some(),
+            kind,
+        })
+    }
+
+    /// Reads into the program's buffer.
+    ///
+    /// # Safety
+    /// The buffer holds the selected elements of memory.
+    pub(crate) unsafe fn read(&self, buffer: *mut c_void) -> Result<()> {
+        if self.in_file.count == 0 {
+            return Ok(());
+        }
+        let buffer = present(buffer.cast_const())?.cast_mut();
+        if let Some((first, length)) = self.block() {
+            // SAFETY: the caller's promise, for the one block of the selection.
+            let target = unsafe { slice::from_raw_parts_mut(buffer.add(first), length) };
+            return Ok(self.object.read(&self.in_file.runs, target)?);
+        }
+        self.pieces(|part, bytes, background| {
+            let count = part.count;
+            self.object.read(&part.in_file, &mut bytes[..count * self.kind.size])?;
+            if !self.is_plain {
+                // What a conversion keeps: fields that are not read, and what a program's own conversion knows of its elements.
+                if self.kind.contents.has_fields || self.kind.contents.has_blobs {
+                    // SAFETY: the caller's promise.
+                    unsafe { gather(buffer, &part.in_memory, self.memory_size, background) };
+                }
+                self.convert(self.kind.file.raw(), self.memory_type, count, bytes, background)?;
+            }
+            // SAFETY: the caller's promise.
+            unsafe { scatter(bytes, &part.in_memory, self.memory_size, buffer) };
+            Ok(())
+        })
+    }
+
+    /// Writes from the program's buffer.
+    ///
+    /// # Safety
+    /// The buffer holds the selected elements of memory.
+    pub(crate) unsafe fn write(&self, buffer: *const c_void) -> Result<()> {
+        if self.in_file.count == 0 {
+            return Ok(());
+        }
+        let buffer = present(buffer)?;
+        if let Some((first, length)) = self.block() {
+            // SAFETY: the caller's promise, for the one block of the selection.
+            let source = unsafe { slice::from_raw_parts(buffer.add(first), length) };
+            return Ok(self.object.write(&self.in_file.runs, source)?);
+        }
+        let _kept = self.has_fill.then(|| self.view.keep_blobs());
+        self.pieces(|part, bytes, background| {
+            let count = part.count;
+            // SAFETY: the caller's promise.
+            unsafe { gather(buffer, &part.in_memory, self.memory_size, bytes) };
+            if !self.is_plain {
+                if self.kind.contents.has_fields || self.kind.contents.has_blobs {
+                    self.object.read(&part.in_file, &mut background[..count * self.kind.size])?;
+                }
+                self.convert(self.memory_type, self.kind.file.raw(), count, bytes, background)?;
+            }
+            Ok(self.object.write(&part.in_file, &bytes[..count * self.kind.size])?)
+        })
+    }
+
+    /// The one block of the buffer in bytes, if elements need no conversion.
+    fn block(&self) -> Option<(usize, usize)> {
+        match self.in_memory.runs.as_slice() {
+            [run] if self.is_plain => {
+                Some((run.first as usize * self.memory_size, run.count as usize * self.memory_size))
+            }
+            _ => None,
+        }
+    }
+
+    fn pieces(&self, mut each: impl FnMut(&Part, &mut [u8], &mut [u8]) -> Result<()>) -> Result<()> {
+        let width = self.kind.size.max(self.memory_size);
+        let most = (PIECE / width).max(1).min(self.in_file.count as usize);
+        let mut bytes = vec![0; most * width];
+        let has_background = self.kind.contents.has_fields || self.kind.contents.has_blobs;
+        let mut background = vec![0; if has_background { most * width } else { 0 }];
+        let (mut in_file, mut in_memory) =
+            (Cursor::new(&self.in_file.runs), Cursor::new(&self.in_memory.runs));
+        let mut left = self.in_file.count;
+        while left > 0 {
+            let count = left.min(most as u64);
+            let part = Part {
+                count: count as usize,
+                in_file: in_file.take(count),
+                in_memory: in_memory.take(count),
+            };
+            background.fill(0);
+            each(&part, &mut bytes, &mut background)?;
+            left -= count;
+        }
+        Ok(())
+    }
+
+    fn convert(
+        &self,
+        from: Hid,
+        to: Hid,
+        count: usize,
+        bytes: &mut [u8],
+        background: &mut [u8],
+    ) -> Result<()> {
+        convert(&self.view, from, to, count, bytes, background, self.dxpl)
+    }
+}
+
+/// A piece of a transfer.
+struct Part {
+    count: usize,
+    in_file: Vec<Run>,
+    in_memory: Vec<Run>,
+}
+
+/// Converts elements in place. Both slices have room for `count` elements of either type; the background may be empty where no type has
+/// fields or blobs.
+pub(crate) fn convert(
+    view: &View,
+    from: Hid,
+    to: Hid,
+    count: usize,
+    bytes: &mut [u8],
+    background: &mut [u8],
+    dxpl: Hid,
+) -> Result<()> {
+    let background = if background.is_empty() { ptr::null_mut() } else { background.as_mut_ptr().cast() };
+    // SAFETY: the caller made both buffers large enough for the larger of both types.
+    let status =
+        unsafe { view.library.H5Tconvert(from, to, count, bytes.as_mut_ptr().cast(), background, dxpl) };
+    check(status, "H5Tconvert")?;
+    Ok(())
+}
+
+/// Copies elements of the program's buffer together.
+///
+/// # Safety
+/// The buffer holds the elements of the runs.
+unsafe fn gather(buffer: *const u8, runs: &[Run], size: usize, packed: &mut [u8]) {
+    let mut at = 0;
+    for run in runs {
+        let length = run.count as usize * size;
+        // SAFETY: the caller's promise; the slice checks its own bounds.
+        unsafe {
+            ptr::copy_nonoverlapping(
+                buffer.add(run.first as usize * size),
+                packed[at..at + length].as_mut_ptr(),
+                length,
+            );
+        }
+        at += length;
+    }
+}
+
+/// Copies elements to their places in the program's buffer.
+///
+/// # Safety
+/// The buffer holds the elements of the runs.
+unsafe fn scatter(packed: &[u8], runs: &[Run], size: usize, buffer: *mut u8) {
+    let mut at = 0;
+    for run in runs {
+        let length = run.count as usize * size;
+        // SAFETY: the caller's promise; the slice checks its own bounds.
+        unsafe {
+            ptr::copy_nonoverlapping(
+                packed[at..at + length].as_ptr(),
+                buffer.add(run.first as usize * size),
+                length,
+            );
+        }
+        at += length;
+    }
+}
+
+fn present(buffer: *const c_void) -> Result<*const u8> {
+    if buffer.is_null() { Err(Error::argument("no buffer was given")) } else { Ok(buffer.cast()) }
+}

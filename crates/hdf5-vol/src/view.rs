@@ -1,0 +1,233 @@
+//! A view: one opening of a file by one library. All handles that come from it hold it, and the last one closes it.
+
+use std::{
+    collections::HashMap,
+    ffi::{c_int, c_uint, c_void},
+    ptr,
+    sync::{
+        Arc, Mutex, PoisonError, Weak,
+        atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering},
+    },
+};
+
+use isotach_hdf5::{Access, Error as FileError, File, Last, Object, Resolved, Site};
+
+use crate::{
+    abi::{NAME, access},
+    error::{Error, Result},
+    handle::{Body, Handle, is_type_of, take},
+    id::Id,
+    library::Library,
+    search,
+    shadow::{self, Shadow},
+    types::FileType,
+};
+
+/// One opening of a file.
+pub(crate) struct View {
+    pub(crate) library: &'static Library,
+    pub(crate) file: Arc<File>,
+    pub(crate) site: Site,
+    /// The name as the program gave it.
+    pub(crate) name: String,
+    intent: AtomicU32,
+    pub(crate) fapl: Option<Id>,
+    /// The types that are in use, by their stored form. Before `host` and the shadow, which they refer to.
+    types: Mutex<HashMap<Vec<u8>, Arc<FileType>>>,
+    /// The file object that types in the form of the file belong to; HDF5 asks it for blobs.
+    host: Host,
+    pub(crate) shadow: Shadow,
+    /// How many ids of the file are open.
+    file_handles: AtomicUsize,
+    /// The last known path of objects.
+    paths: Mutex<HashMap<u64, String>>,
+    /// Whether replaced blobs are kept, since others may name them.
+    pub(crate) keeps_blobs: AtomicBool,
+    /// The first write that failed.
+    failure: Mutex<Option<String>>,
+}
+
+impl View {
+    pub(crate) fn new(
+        library: &'static Library,
+        site: Site,
+        file: Arc<File>,
+        name: &str,
+        intent: c_uint,
+        fapl: Option<Id>,
+    ) -> Result<Arc<Self>> {
+        shadow::prepare(library)?;
+        let shadow = Shadow::new(library, file.number())?;
+        Ok(Arc::new_cyclic(|view: &Weak<Self>| Self {
+            library,
+            file,
+            site,
+            name: name.to_owned(),
+            intent: AtomicU32::new(intent),
+            fapl,
+            types: Mutex::default(),
+            host: Host(Handle::host(library, view.clone())),
+            shadow,
+            file_handles: AtomicUsize::new(0),
+            paths: Mutex::default(),
+            keeps_blobs: AtomicBool::new(false),
+            failure: Mutex::default(),
+        }))
+    }
+
+    /// Another opening of the file by the same name.
+    pub(crate) fn reopen(&self) -> Result<Arc<Self>> {
+        let fapl = self.fapl.as_ref().map(|fapl| Id::share(self.library, fapl.raw())).transpose()?;
+        Self::new(self.library, self.site.clone(), Arc::clone(&self.file), &self.name, self.intent(), fapl)
+    }
+
+    /// Opens another file: as this one was opened, but for the flags and the property list that are given.
+    pub(crate) fn open_beside(&self, name: &str, flags: c_uint, fapl: Option<&Id>) -> Result<Arc<Self>> {
+        let intent = if flags == access::DEFAULT { self.intent() } else { flags & access::KEPT };
+        let wanted = if intent & access::READ_WRITE == 0 { Access::ReadOnly } else { Access::ReadWrite };
+        let file = self.site.open(name, wanted)?;
+        let fapl = fapl
+            .or(self.fapl.as_ref())
+            .map(|fapl| Id::new(self.library, self.library.H5Pcopy(fapl.raw()), "H5Pcopy"));
+        Self::new(self.library, self.site.clone(), file, name, intent, fapl.transpose()?)
+    }
+
+    /// `H5F_ACC_*` as the program gave them, but for those of creation.
+    pub(crate) fn intent(&self) -> c_uint {
+        self.intent.load(Ordering::Relaxed)
+    }
+
+    /// Says that readers go along while this view writes.
+    pub(crate) fn start_swmr(&self) {
+        self.intent.fetch_or(access::SWMR_WRITE, Ordering::Relaxed);
+    }
+
+    /// Remembers that something that the program wrote is lost.
+    pub(crate) fn note_failure<T>(&self, result: &Result<T>) {
+        if let Some(error) = result.as_ref().err().filter(|error| error.is_of_store()) {
+            let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+            failure.get_or_insert_with(|| error.to_string());
+        }
+    }
+
+    /// Commits what was written, if anything was. After a failed write nothing is committed: readers keep the last whole version.
+    pub(crate) fn settle(&self) -> Result<()> {
+        if !self.file.is_writable() || !self.file.has_changes() {
+            return Ok(());
+        }
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(failure) = failure {
+            self.file.discard()?;
+            return Err(Error::argument(format!(
+                "{} stays at its last version, since a write failed: {failure}",
+                self.name
+            )));
+        }
+        self.file.commit()?;
+        Ok(())
+    }
+
+    /// Fails if the program opened the file for reading.
+    pub(crate) fn writable(&self) -> Result<()> {
+        if self.intent() & access::READ_WRITE == 0 {
+            return Err(FileError::ReadOnly { what: self.name.clone() }.into());
+        }
+        Ok(())
+    }
+
+    /// The object that HDF5 passes to blob callbacks.
+    pub(crate) fn host(&self) -> *mut c_void {
+        self.host.0
+    }
+
+    /// A new handle on the file.
+    pub(crate) fn file_handle(self: &Arc<Self>) -> *mut c_void {
+        self.file_handles.fetch_add(1, Ordering::Relaxed);
+        Handle::give(Arc::clone(self), Body::File)
+    }
+
+    pub(crate) fn close_file_handle(&self) {
+        self.file_handles.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn has_file_handles(&self) -> bool {
+        self.file_handles.load(Ordering::Relaxed) > 0
+    }
+
+    /// The type in the form of the file, for a stored type.
+    pub(crate) fn file_type(self: &Arc<Self>, stored: &[u8]) -> Result<Arc<FileType>> {
+        let known = self.types.lock().unwrap_or_else(PoisonError::into_inner).get(stored).cloned();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let new = Arc::new(FileType::new(self, stored)?);
+        self.types.lock().unwrap_or_else(PoisonError::into_inner).insert(stored.to_vec(), Arc::clone(&new));
+        Ok(new)
+    }
+
+    /// Notes the path by which an object was reached.
+    pub(crate) fn note_path(&self, number: u64, path: Option<&str>) {
+        if let Some(path) = path {
+            self.paths.lock().unwrap_or_else(PoisonError::into_inner).insert(number, path.to_owned());
+        }
+    }
+
+    /// A path that leads to the object now: the one it was opened by, another that was used, or one that a search finds.
+    pub(crate) fn path_of(&self, object: &Object, opened: Option<&str>) -> Result<Option<String>> {
+        let root = self.file.root()?;
+        if object.number() == root.number() {
+            return Ok(Some("/".to_owned()));
+        }
+        let noted = self.paths.lock().unwrap_or_else(PoisonError::into_inner).get(&object.number()).cloned();
+        for path in opened.map(str::to_owned).into_iter().chain(noted) {
+            if self.leads_to(&root, &path, object)? {
+                return Ok(Some(path));
+            }
+        }
+        let found = search::path_to(&self.file, object.number())?;
+        self.note_path(object.number(), found.as_deref());
+        Ok(found)
+    }
+
+    fn leads_to(&self, root: &Object, path: &str, object: &Object) -> Result<bool> {
+        match self.file.resolve(root, path, Last::Follow) {
+            Ok(Resolved::Object(found)) => Ok(found.number() == object.number()),
+            Ok(_) | Err(FileError::NotFound { .. } | FileError::InvalidInput { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Keeps replaced blobs while the result lives.
+    pub(crate) fn keep_blobs(&self) -> impl Drop {
+        self.keeps_blobs.store(true, Ordering::Relaxed);
+        KeptBlobs(&self.keeps_blobs)
+    }
+
+    /// The id of this connector.
+    pub(crate) fn connector(&self) -> Result<Id> {
+        shadow::connector(self.library, NAME)
+    }
+
+    /// Whether what has this shadow was opened through this view.
+    pub(crate) fn owns(&self, shadow: *const c_void, kind: c_int) -> bool {
+        !shadow.is_null() && (ptr::eq(self.shadow.object(kind), shadow) || is_type_of(shadow, self))
+    }
+}
+
+struct KeptBlobs<'a>(&'a AtomicBool);
+
+impl Drop for KeptBlobs<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+}
+
+/// The file object of a view that types belong to.
+struct Host(*mut c_void);
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        // SAFETY: it comes from `Handle::host`, and the types that refer to it are closed.
+        drop(unsafe { take(self.0) });
+    }
+}

@@ -1,0 +1,172 @@
+//! Attributes of objects.
+
+use std::mem;
+
+use isotach_object::{ArrayRead, Cell};
+
+use crate::{
+    Attribute, By, Error, Object, Order, Result,
+    commit::value_array,
+    layout::{ATTRIBUTE, array, metadata, name_in, named},
+    links::NAME_MAX,
+    records::{AttributeRecord, Place, order_of},
+};
+
+/// The longest value that is in its record, in bytes.
+const INLINE: usize = 32 << 10;
+
+impl Object {
+    /// An attribute with its value.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Object`.
+    pub fn attribute(&self, name: &str) -> Result<Option<Attribute>> {
+        if name.is_empty() || name.len() > NAME_MAX {
+            return Ok(None);
+        }
+        let (object, key) = (metadata(self.number()), named(ATTRIBUTE, name));
+        let _shared = self.file().shared();
+        let (record, base) = {
+            let mut session = self.file().session();
+            let Some(record) = session.get(object, &key)? else { return Ok(None) };
+            let is_here = session.changes.contains_key(&(object, key));
+            let record = AttributeRecord::decode(name, &record, &self.place())?;
+            let is_elsewhere = matches!(record.value, Place::Array(_));
+            (record, if is_here || !is_elsewhere { None } else { Some(session.base()?) })
+        };
+        let value = match record.value {
+            Place::Inline(value) => value,
+            Place::Array(number) => {
+                let container = base.unwrap_or_else(|| self.file().store.container.clone());
+                let damaged =
+                    || Error::corrupt(format!("attribute {name:?} with a short value"), self.place());
+                let cell = Cell::array(array(number));
+                let size = container.size_many(&[cell])?.pop().flatten();
+                // The size of the array bounds the allocation.
+                let length = size.filter(|size| *size == record.length).ok_or_else(damaged)?;
+                let mut value = vec![0; usize::try_from(length).map_err(|_| damaged())?];
+                let mut reads = [ArrayRead { cell, offset: 0, buffer: &mut value, filled: 0 }];
+                container.read_many(&mut reads)?;
+                value
+            }
+        };
+        Ok(Some(Attribute { value, ..record.attribute }))
+    }
+
+    /// Sets an attribute, replacing one of its name.
+    ///
+    /// # Errors
+    /// `ReadOnly`; `InvalidInput` for an empty name; `Object`.
+    pub fn put_attribute(&self, attribute: Attribute) -> Result<()> {
+        self.check_attribute(&attribute.name)?;
+        let (object, key) = (metadata(self.number()), named(ATTRIBUTE, &attribute.name));
+        let mut attribute = attribute;
+        let bytes = mem::take(&mut attribute.value);
+        let length = bytes.len() as u64;
+        let value = if bytes.len() <= INLINE {
+            Place::Inline(bytes)
+        } else {
+            Place::Array(self.file().store.write_array(&bytes)?)
+        };
+        let mut session = self.file().session();
+        let old = session.get(object, &key)?;
+        attribute.order = match old.as_ref().and_then(|old| order_of(&key, old)) {
+            Some(order) => order,
+            None => session.next_order(self.number(), ATTRIBUTE)?,
+        };
+        self.forget_value(&mut session, &key, old.as_deref());
+        session.put(object, key, AttributeRecord { attribute, value, length }.encode());
+        Ok(())
+    }
+
+    fn check_attribute(&self, name: &str) -> Result<()> {
+        self.file().check_writable()?;
+        if name.is_empty() || name.len() > NAME_MAX {
+            return Err(Error::invalid(format!("attribute name {name:?}"), "1 to 65534 bytes"));
+        }
+        Ok(())
+    }
+
+    /// The array of a value that is replaced or removed is not needed any more.
+    fn forget_value(&self, session: &mut crate::session::Session, key: &[u8], old: Option<&[u8]>) {
+        let Some(array) = old.and_then(|old| value_array(key, old)) else { return };
+        let is_here = session.changes.contains_key(&(metadata(self.number()), key.to_vec()));
+        if is_here { session.unused.push(array) } else { session.destroyed.push(array) }
+    }
+
+    /// Removes an attribute.
+    ///
+    /// # Errors
+    /// `NotFound`, `ReadOnly`, `Object`.
+    pub fn remove_attribute(&self, name: &str) -> Result<()> {
+        self.file().check_writable()?;
+        let (object, key) = (metadata(self.number()), named(ATTRIBUTE, name));
+        let mut session = self.file().session();
+        let old = session.get(object, &key)?.ok_or_else(|| self.no_attribute(name))?;
+        self.forget_value(&mut session, &key, Some(&old));
+        session.remove(object, &key);
+        Ok(())
+    }
+
+    fn no_attribute(&self, name: &str) -> Error {
+        Error::not_found(format!("attribute {name:?} of {}", self.place()))
+    }
+
+    /// Gives an attribute another name, and keeps its place in the order of creation.
+    ///
+    /// # Errors
+    /// `NotFound`, `AlreadyExists`, `ReadOnly`, `Object`.
+    pub fn rename_attribute(&self, name: &str, new_name: &str) -> Result<()> {
+        self.check_attribute(new_name)?;
+        if self.file().session().get(metadata(self.number()), &named(ATTRIBUTE, new_name))?.is_some() {
+            return Err(Error::AlreadyExists { what: format!("attribute {new_name:?} of {}", self.place()) });
+        }
+        // A large value gets an array of its own: the old one goes with the old name.
+        let old = self.attribute(name)?.ok_or_else(|| self.no_attribute(name))?;
+        let order = old.order;
+        self.put_attribute(Attribute { name: new_name.to_owned(), ..old })?;
+        self.remove_attribute(name)?;
+        self.set_order(new_name, order)
+    }
+
+    fn set_order(&self, name: &str, order: u64) -> Result<()> {
+        let (object, key) = (metadata(self.number()), named(ATTRIBUTE, name));
+        let mut session = self.file().session();
+        if let Some(record) = session.get(object, &key)? {
+            let mut record = AttributeRecord::decode(name, &record, &self.place())?;
+            record.attribute.order = order;
+            session.put(object, key, record.encode());
+        }
+        Ok(())
+    }
+
+    /// The names of all attributes with their numbers in the order of creation.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Object`.
+    pub fn attributes(&self, by: By, order: Order) -> Result<Vec<(String, u64)>> {
+        let listing = self.file().session().list(metadata(self.number()))?;
+        let found = listing.iter().filter(|(key, _)| key.first() == Some(&ATTRIBUTE));
+        let damaged = || Error::corrupt("a damaged attribute", self.place());
+        let named = found.map(|(key, record)| {
+            Ok((name_in(key, &self.place())?, order_of(key, record).ok_or_else(damaged)?))
+        });
+        let mut named: Vec<_> = named.collect::<Result<_>>()?;
+        if by == By::CreationOrder {
+            named.sort_by_key(|(_, order)| *order);
+        }
+        if order == Order::Decreasing {
+            named.reverse();
+        }
+        Ok(named)
+    }
+
+    /// How many attributes there are.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Object`.
+    pub fn attribute_count(&self) -> Result<u64> {
+        let listing = self.file().session().list(metadata(self.number()))?;
+        Ok(listing.iter().filter(|(key, _)| key.first() == Some(&ATTRIBUTE)).count() as u64)
+    }
+}

@@ -1,0 +1,439 @@
+//! The commit: everything that was changed becomes one version.
+//!
+//! Arrays are written and flushed before. Then one transaction holds all entries, in-place ranges and removals. It requires that no other
+//! process has put a link of the same name, and that the chunks that were changed in part are what they were; such chunks are merged
+//! with what another process has committed, and the transaction is tried again.
+//!
+//! An engine without transactions gets the same updates one by one, chunks first and links last, so that a reader may see a part of a
+//! commit but never a link to nothing.
+
+use std::mem;
+
+use isotach_object::{
+    Backoff, Cell, Container, Epoch, Error as ObjectError, ObjectId, OwnedUpdate, Precondition, Staging,
+    Transaction, Update,
+};
+
+use crate::{
+    Error, Result,
+    chunk::{Dirty, Key, State, Target, Written, array_of},
+    layout::{
+        ATTRIBUTE, IN_PLACE, LINK, array, in_place, in_place_cell, index, is_metadata, metadata, name_in,
+    },
+    records::{AttributeRecord, Chunk, Form, Place},
+    session::{Session, list},
+    store::{Store, stored_bytes},
+};
+
+/// What is kept in memory of a transaction before it is staged: updates and their bytes.
+const UPDATES_MAX: usize = 4096;
+const BYTES_MAX: usize = 4 << 20;
+
+/// A condition of the commit.
+struct Condition {
+    object: ObjectId,
+    key: Vec<u8>,
+    /// `None` if the entry must be absent.
+    expected: Option<Vec<u8>>,
+}
+
+impl Condition {
+    fn precondition(&self) -> Precondition<'_> {
+        let cell = Cell::kv(self.object, &self.key);
+        match &self.expected {
+            None => Precondition::Absent(cell),
+            Some(value) => Precondition::Equals(cell, value),
+        }
+    }
+}
+
+/// Where the updates of a commit go.
+enum Sink<'c> {
+    /// To memory: there are few.
+    Few { container: &'c dyn Container, updates: Vec<OwnedUpdate>, bytes: usize },
+    /// To a staged transaction: there are many.
+    Staged(Box<dyn Staging + 'c>),
+    /// To the container, which has no transactions.
+    Direct(&'c dyn Container),
+}
+
+impl<'c> Sink<'c> {
+    fn new(container: &'c dyn Container) -> Self {
+        if container.capabilities().transactions {
+            return Self::Few { container, updates: Vec::new(), bytes: 0 };
+        }
+        Self::Direct(container)
+    }
+
+    fn push(&mut self, update: Update<'_>) -> Result<()> {
+        match self {
+            Self::Staged(staging) => staging.update(&[update])?,
+            Self::Direct(container) => container.update(&[update])?,
+            Self::Few { updates, bytes, .. } => {
+                if let Update::Put { value: data, .. } | Update::Write { data, .. } = update {
+                    *bytes += data.len();
+                }
+                updates.push(OwnedUpdate::of(&update));
+                if updates.len() > UPDATES_MAX || *bytes > BYTES_MAX {
+                    self.stage()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on with a staged transaction where the engine has them.
+    fn stage(&mut self) -> Result<()> {
+        let Self::Few { container, updates, bytes } = self else { return Ok(()) };
+        let container: &'c dyn Container = *container;
+        let Some(staged) = container.facets().staged_transactions else {
+            *bytes = 0;
+            return Ok(());
+        };
+        let mut staging = staged.stage()?;
+        for some in mem::take(updates).chunks(UPDATES_MAX) {
+            let some: Vec<_> = some.iter().map(OwnedUpdate::update).collect();
+            staging.update(&some)?;
+        }
+        *self = Self::Staged(staging);
+        Ok(())
+    }
+
+    /// A point after which what follows may name what came before.
+    fn order(&self) -> Result<()> {
+        if let Self::Direct(container) = self {
+            container.flush()?;
+        }
+        Ok(())
+    }
+
+    fn finish(self, conditions: &[Condition]) -> isotach_object::Result<Epoch> {
+        let preconditions: Vec<_> = conditions.iter().map(Condition::precondition).collect();
+        match self {
+            Self::Few { container, updates, .. } => {
+                let updates = updates.iter().map(OwnedUpdate::update).collect();
+                container.commit(&Transaction { preconditions, updates })
+            }
+            Self::Staged(staging) => staging.commit(&preconditions),
+            Self::Direct(container) => {
+                container.flush()?;
+                container.epoch()
+            }
+        }
+    }
+}
+
+impl Session {
+    /// Commits everything and begins a new version.
+    pub(crate) fn commit(&mut self, store: &Store) -> Result<()> {
+        if self.is_uncertain {
+            let what = format!("file in container {}", store.container.label());
+            return Err(Error::Object(ObjectError::Poisoned { what }));
+        }
+        self.close_page(store)?;
+        if !self.has_changes() {
+            return Ok(());
+        }
+        let backoff = Backoff::default();
+        let mut attempts = 0;
+        let epoch = loop {
+            self.spill_whole(store, None)?;
+            store.flush_arrays()?;
+            attempts += 1;
+            match self.attempt(store) {
+                Err(Error::Object(ObjectError::Conflict { .. })) if attempts < backoff.attempts => {
+                    backoff.pause(attempts, std::time::Duration::MAX);
+                    self.merge(store)?;
+                }
+                outcome => break outcome?,
+            }
+        };
+        self.end_changes(store);
+        self.rebase(epoch);
+        store.container.flush()?;
+        Ok(())
+    }
+
+    /// Forgets the changes, which count now.
+    fn end_changes(&mut self, store: &Store) {
+        self.changes.clear();
+        self.chunks.clear();
+        self.new.clear();
+        self.removed.clear();
+        self.destroyed.clear();
+        self.memory = 0;
+        self.is_reset = false;
+        self.blobs.committed();
+        store.discard(&mem::take(&mut self.unused));
+    }
+
+    /// Gives up the changes.
+    pub(crate) fn discard(&mut self, store: &Store) {
+        let stored = self.chunks.values().filter_map(|dirty| match &dirty.state {
+            State::Stored(chunk) => array_of(chunk),
+            _ => None,
+        });
+        let mut unused: Vec<_> = stored.chain(mem::take(&mut self.unused)).collect();
+        unused.extend(self.blobs.take_own().into_iter().map(array));
+        if !self.is_uncertain && !unused.is_empty() {
+            // They may count after an uncertain commit.
+            store.discard(&unused);
+        }
+        self.changes.clear();
+        self.chunks.clear();
+        self.new.clear();
+        self.removed.clear();
+        self.destroyed.clear();
+        self.memory = 0;
+        self.is_uncertain = false;
+        self.rebase(self.version);
+    }
+
+    fn attempt(&mut self, store: &Store) -> Result<Epoch> {
+        let container = store.container.clone();
+        let conditions = self.conditions();
+        if !container.capabilities().transactions {
+            check_one_by_one(&*container, &conditions)?;
+        }
+        let mut sink = Sink::new(&*container);
+        self.updates(&*container, &mut sink)?;
+        sink.finish(&conditions).map_err(|error| {
+            self.is_uncertain = !error.is_refusal();
+            error.into()
+        })
+    }
+
+    fn conditions(&self) -> Vec<Condition> {
+        let links = self.changes.iter().filter(|(_, change)| change.is_new && change.value.is_some());
+        let links =
+            links.map(|((object, key), _)| Condition { object: *object, key: key.clone(), expected: None });
+        let chunks = self.chunks.iter().filter(|(_, dirty)| matches!(dirty.written, Written::Some(_)));
+        let chunks = chunks.map(|((number, key), dirty)| Condition {
+            object: index(*number),
+            key: key.clone(),
+            expected: dirty.seen.as_ref().map(|chunk| chunk.encode()),
+        });
+        // A truncated file is new whatever it held.
+        if self.is_reset { Vec::new() } else { links.chain(chunks).collect() }
+    }
+
+    /// Passes all updates to the sink: chunks, then objects, then links, then removals.
+    fn updates(&mut self, container: &dyn Container, sink: &mut Sink<'_>) -> Result<()> {
+        if self.is_reset {
+            let (mut next, keep) = (Some(isotach_object::Anchor::start()), self.written_arrays());
+            while let Some(anchor) = next {
+                let (objects, after) = container.list_objects(&anchor, UPDATES_MAX)?;
+                for object in objects.into_iter().filter(|object| !keep.contains(object)) {
+                    sink.push(Update::Destroy { object })?;
+                }
+                next = after;
+            }
+        }
+        let mut removed = Vec::new();
+        let numbers: Vec<u64> = {
+            let mut numbers: Vec<u64> = self.chunks.keys().map(|(number, _)| *number).collect();
+            numbers.dedup();
+            numbers
+        };
+        for number in numbers {
+            self.with_target(number, |session, target| session.chunk_updates(target, sink, &mut removed))?;
+        }
+        sink.order()?;
+        for is_link in [false, true] {
+            for ((object, key), change) in &self.changes {
+                if (key.first() == Some(&LINK) && is_metadata(*object)) != is_link {
+                    continue;
+                }
+                let cell = Cell::kv(*object, key);
+                match &change.value {
+                    Some(value) => sink.push(Update::Put { cell, value })?,
+                    None => sink.push(Update::Remove { cell })?,
+                }
+            }
+            sink.order()?;
+        }
+        self.destroyed
+            .iter()
+            .chain(&removed)
+            .try_for_each(|object| sink.push(Update::Destroy { object: *object }))
+    }
+
+    /// The arrays that this session wrote and that its commit names.
+    fn written_arrays(&self) -> std::collections::HashSet<ObjectId> {
+        let chunks = self.chunks.values().filter_map(|dirty| match &dirty.state {
+            State::Stored(chunk) => array_of(chunk),
+            _ => None,
+        });
+        let named = self.changes.iter().filter(|((object, _), _)| is_metadata(*object));
+        let attributes = named.filter_map(|((_, key), change)| value_array(key, change.value.as_ref()?));
+        chunks.chain(attributes).chain(self.blobs.own_arrays()).collect()
+    }
+
+    /// The updates of the changed chunks of a dataset. Arrays that they replace go to `removed`.
+    fn chunk_updates(
+        &mut self,
+        target: Target<'_>,
+        sink: &mut Sink<'_>,
+        removed: &mut Vec<ObjectId>,
+    ) -> Result<()> {
+        let number = target.number;
+        let keys: Vec<Key> = self.chunks_of(number).map(|(key, _)| key.clone()).collect();
+        for some in keys.chunks(UPDATES_MAX) {
+            let old = self.base_chunks(number, &some.iter().collect::<Vec<_>>())?;
+            for (key, old) in some.iter().zip(old) {
+                let Some(dirty) = self.chunks.remove(&(number, key.clone())) else { continue };
+                let outcome = self.one_chunk(target, key, &dirty, old.as_deref(), sink, removed);
+                self.chunks.insert((number, key.clone()), dirty);
+                outcome?;
+            }
+        }
+        Ok(())
+    }
+
+    fn one_chunk(
+        &mut self,
+        target: Target<'_>,
+        key: &Key,
+        dirty: &Dirty,
+        old: Option<&Chunk>,
+        sink: &mut Sink<'_>,
+        removed: &mut Vec<ObjectId>,
+    ) -> Result<()> {
+        let number = target.number;
+        let cell = Cell::kv(index(number), key);
+        let mut drop_old = |sink: &mut Sink<'_>| {
+            removed.extend(old.and_then(array_of));
+            match old.map(|chunk| &chunk.form) {
+                Some(Form::InPlace) => {
+                    sink.push(Update::Remove { cell: Cell::general(in_place(number), key, IN_PLACE) })
+                }
+                _ => Ok(()),
+            }
+        };
+        match &dirty.state {
+            State::Stored(chunk) => {
+                sink.push(Update::Put { cell, value: &chunk.encode() })?;
+                drop_old(sink)
+            }
+            State::Removed if old.is_none() => Ok(()),
+            State::Removed => {
+                sink.push(Update::Remove { cell })?;
+                drop_old(sink)
+            }
+            State::Patches(patches) => {
+                let bytes = in_place_cell(number, key);
+                match old.map(|chunk| &chunk.form) {
+                    Some(Form::InPlace) => {}
+                    _ => {
+                        let whole = old.map(|chunk| stored_bytes(&*self.base()?, number, key, chunk));
+                        let gone = || {
+                            Error::corrupt("a chunk that is missing or short", format!("dataset {number}"))
+                        };
+                        let mut whole = whole.transpose()?.flatten().ok_or_else(gone)?;
+                        patches.apply(0, &mut whole);
+                        sink.push(Update::Write { cell: bytes, offset: 0, data: &whole })?;
+                        let chunk =
+                            Chunk { form: Form::InPlace, mask: 0, stored_length: target.length as u64 };
+                        sink.push(Update::Put { cell, value: &chunk.encode() })?;
+                        return drop_old(sink);
+                    }
+                }
+                patches
+                    .iter()
+                    .try_for_each(|(offset, data)| sink.push(Update::Write { cell: bytes, offset, data }))
+            }
+            // Every chunk that was whole in memory has been stored.
+            State::Whole(_) => Ok(()),
+        }
+    }
+
+    pub(crate) fn chunks_of(&self, number: u64) -> impl Iterator<Item = (&Key, &Dirty)> {
+        let range = (number, Key::new())..(number + 1, Key::new());
+        self.chunks.range(range).map(|((_, key), dirty)| (key, dirty))
+    }
+
+    /// Goes to the newest version after a conflict. Fails if it has a link that was to be created.
+    fn merge(&mut self, store: &Store) -> Result<()> {
+        self.go_to_newest(store)?;
+        let new: Vec<_> =
+            self.changes.iter().filter(|(_, change)| change.is_new).map(|(at, _)| at.clone()).collect();
+        for (object, key) in new {
+            if self.base_entry(object, &key)?.is_some() {
+                let name = name_in(&key, "a change").unwrap_or_default();
+                let what = format!("{name:?} in group {}, which another process created,", object.lo());
+                return Err(Error::AlreadyExists { what });
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes to the newest version, and puts the changes over it.
+    pub(crate) fn go_to_newest(&mut self, store: &Store) -> Result<()> {
+        self.rebase(store.container.epoch()?);
+        let in_part: Vec<_> = self
+            .chunks
+            .iter()
+            .filter(|(_, dirty)| matches!(dirty.written, Written::Some(_)))
+            .map(|(at, _)| at.clone())
+            .collect();
+        for (number, key) in in_part {
+            self.with_target(number, |session, target| session.reseat(store, target, &key))?;
+        }
+        Ok(())
+    }
+
+    /// Removes an object with everything that belongs to it, but for what its links lead to.
+    pub(crate) fn remove_object(&mut self, number: u64) -> Result<()> {
+        self.forget_chunks(number, |_| true)?;
+        if self.new.remove(&number) {
+            self.forget_values(number);
+            self.forget(metadata(number));
+            return Ok(());
+        }
+        if let Some(header) = self.header(number)?
+            && header.data.is_some()
+            && !self.is_reset
+        {
+            for (_, record) in list(&*self.base()?, index(number))? {
+                let chunk = Chunk::decode(&record, &format!("dataset {number}"))?;
+                self.destroyed.extend(array_of(&chunk));
+            }
+            self.destroyed.extend([index(number), in_place(number)]);
+        }
+        let base = self.base_listing(metadata(number))?;
+        self.destroyed.extend(base.iter().filter_map(|(key, record)| value_array(key, record)));
+        self.destroyed.push(metadata(number));
+        self.forget_values(number);
+        self.forget(metadata(number));
+        self.removed.insert(number);
+        Ok(())
+    }
+
+    /// Arrays of attributes that no commit has named are not needed any more.
+    fn forget_values(&mut self, number: u64) {
+        let values = self.changed(metadata(number));
+        let arrays: Vec<_> =
+            values.filter_map(|(key, change)| value_array(key, change.value.as_ref()?)).collect();
+        self.unused.extend(arrays);
+    }
+}
+
+/// The array of an attribute's value, if it has one.
+pub(crate) fn value_array(key: &[u8], record: &[u8]) -> Option<ObjectId> {
+    if key.first() != Some(&ATTRIBUTE) {
+        return None;
+    }
+    match AttributeRecord::decode("", record, "").ok()?.value {
+        Place::Array(number) => Some(array(number)),
+        Place::Inline(_) => None,
+    }
+}
+
+/// Fails with a `Conflict` if a condition does not hold.
+fn check_one_by_one(container: &dyn Container, conditions: &[Condition]) -> Result<()> {
+    let cells: Vec<_> =
+        conditions.iter().map(|condition| Cell::kv(condition.object, &condition.key)).collect();
+    let found = container.get_many(&cells)?;
+    let failed = conditions.iter().zip(found).find(|(condition, found)| condition.expected != *found);
+    failed.map_or(Ok(()), |(condition, _)| Err(condition.precondition().conflict().into()))
+}

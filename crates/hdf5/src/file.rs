@@ -1,0 +1,319 @@
+//! [`File`]: an open file, shared by all its handles in the process.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+use isotach_object::Container;
+
+use crate::{
+    BlobId, Error, Header, Kind, Object, Result,
+    layout::{FILE, PROPERTIES_KEY, ROOT, new_file},
+    session::Session,
+    store::Store,
+};
+
+/// An open file: one per container and process, shared by all its handles. What is written is seen through every handle of the process
+/// at once and by others after [`File::commit`]. Dropping the last handle gives up what was not committed.
+#[derive(Debug)]
+pub struct File {
+    name: String,
+    number: u64,
+    root: u64,
+    pub(crate) store: Store,
+    is_writable: AtomicBool,
+    session: Mutex<Session>,
+    /// Held by commits alone, and shared by those that read and write data. Before `session`, if both are held.
+    gate: RwLock<()>,
+    /// How many handles each object has.
+    handles: Mutex<HashMap<u64, u64>>,
+}
+
+impl File {
+    /// The file in a container, which [`crate::layout::check`] has read the number of the root from.
+    pub(crate) fn new(
+        name: &str,
+        container: Arc<dyn Container>,
+        root: u64,
+        is_writable: bool,
+    ) -> Result<Self> {
+        let session = Session::new(container.clone(), false)?;
+        Ok(Self::with_session(name, container, root, is_writable, session))
+    }
+
+    /// The file in a container whose content is not to count: it is replaced with the first commit.
+    pub(crate) fn truncated(
+        name: &str,
+        container: Arc<dyn Container>,
+        root: &Header,
+        properties: &[u8],
+    ) -> Result<Self> {
+        let mut session = Session::new(container.clone(), true)?;
+        for (object, key, value) in new_file(root, properties, seconds()) {
+            session.put(object, key, value);
+        }
+        Ok(Self::with_session(name, container, ROOT, true, session))
+    }
+
+    fn with_session(
+        name: &str,
+        container: Arc<dyn Container>,
+        root: u64,
+        is_writable: bool,
+        session: Session,
+    ) -> Self {
+        static NUMBERS: AtomicU64 = AtomicU64::new(1);
+        Self {
+            name: name.to_owned(),
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+            root,
+            store: Store::new(container),
+            is_writable: AtomicBool::new(is_writable),
+            session: Mutex::new(session),
+            gate: RwLock::new(()),
+            handles: Mutex::default(),
+        }
+    }
+
+    /// The name it was first opened with.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A number that no other open file of the process has.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Whether it may be written.
+    pub fn is_writable(&self) -> bool {
+        self.is_writable.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn make_writable(&self) {
+        self.is_writable.store(true, Ordering::Release);
+    }
+
+    /// Refuses changes of a file that is open for reading.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        if self.is_writable() { Ok(()) } else { Err(Error::ReadOnly { what: self.name.clone() }) }
+    }
+
+    pub(crate) fn session(&self) -> MutexGuard<'_, Session> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Held while data is read or written, so that no commit destroys what is read.
+    pub(crate) fn shared(&self) -> RwLockReadGuard<'_, ()> {
+        self.gate.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn alone(&self) -> RwLockWriteGuard<'_, ()> {
+        self.gate.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The encoded creation property list of the file.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Object`.
+    pub fn properties(&self) -> Result<Vec<u8>> {
+        Ok(self.session().get(FILE, PROPERTIES_KEY)?.unwrap_or_default())
+    }
+
+    /// The root group.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Object`.
+    pub fn root(self: &Arc<Self>) -> Result<Object> {
+        self.object(self.root)
+    }
+
+    /// The object with this number.
+    ///
+    /// # Errors
+    /// `NotFound`, `Corrupt`, `Object`.
+    pub fn object(self: &Arc<Self>, number: u64) -> Result<Object> {
+        let header = self.session().header(number)?;
+        let header = header.ok_or_else(|| Error::not_found(format!("object {number} of {}", self.name)))?;
+        Ok(Object::open(self.clone(), number, header.kind))
+    }
+
+    /// Creates an object without a link; [`Header::references`] counts as 0. It is removed when its last handle is dropped and no hard link
+    /// leads to it.
+    ///
+    /// # Errors
+    /// `ReadOnly`; `InvalidInput` for data that cannot be stored; `Unsupported` for a required filter that is not known; `Object`.
+    pub fn create_object(self: &Arc<Self>, header: Header) -> Result<Object> {
+        self.check_writable()?;
+        check_header(&header)?;
+        let mut header = header;
+        if let Some(data) = &mut header.data {
+            crate::filters::localised(&mut data.filters, data.element);
+        }
+        let (number, kind) = (self.store.number()?, header.kind);
+        {
+            let mut session = self.session();
+            session.new.insert(number);
+            session.put_header(number, Header { references: 0, ..header });
+        }
+        Ok(Object::open(self.clone(), number, kind))
+    }
+
+    /// Commits everything that was written through this process's handles, as one version, and makes it durable. Returns the new version.
+    /// Of several processes that change one entry the last one wins; ranges of a chunk are merged.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if another process has created one of the links; what was written stays uncommitted. `Object`.
+    pub fn commit(&self) -> Result<u64> {
+        let _alone = self.alone();
+        let mut session = self.session();
+        if self.is_writable() {
+            session.commit(&self.store)?;
+        }
+        Ok(session.version.0)
+    }
+
+    /// Gives up what was not committed.
+    ///
+    /// # Errors
+    /// `Object`.
+    pub fn discard(&self) -> Result<()> {
+        let _alone = self.alone();
+        self.session().discard(&self.store);
+        Ok(())
+    }
+
+    /// Goes to the newest version. What was written and not committed stays.
+    ///
+    /// # Errors
+    /// `Object`.
+    pub fn refresh(&self) -> Result<()> {
+        let _alone = self.alone();
+        self.session().go_to_newest(&self.store)
+    }
+
+    /// Whether something was written and not committed.
+    pub fn has_changes(&self) -> bool {
+        self.session().has_changes()
+    }
+
+    /// The number of the version that is read: greater is newer.
+    pub fn version(&self) -> u64 {
+        self.session().version.0
+    }
+
+    /// Stores a piece of variable-length data. An empty one is [`BlobId::NULL`].
+    ///
+    /// # Errors
+    /// `ReadOnly`; `InvalidInput` for 4 GiB and more; `Object`.
+    pub fn put_blob(&self, bytes: &[u8]) -> Result<BlobId> {
+        self.check_writable()?;
+        self.session().put_blob(&self.store, bytes)
+    }
+
+    /// The bytes of a blob.
+    ///
+    /// # Errors
+    /// `NotFound`, `Corrupt`, `Object`.
+    pub fn blob(&self, id: &BlobId) -> Result<Vec<u8>> {
+        self.session().blob(&self.store, id)
+    }
+
+    /// Removes a blob; one that is not there is fine.
+    ///
+    /// # Errors
+    /// `ReadOnly`, `Corrupt`, `Object`.
+    pub fn remove_blob(&self, id: &BlobId) -> Result<()> {
+        self.check_writable()?;
+        self.session().remove_blob(id)
+    }
+
+    fn handles(&self) -> MutexGuard<'_, HashMap<u64, u64>> {
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn add_handle(&self, number: u64) {
+        *self.handles().entry(number).or_default() += 1;
+    }
+
+    /// A handle was dropped. An object without links goes with its last one.
+    pub(crate) fn remove_handle(&self, number: u64) {
+        {
+            let mut handles = self.handles();
+            let left = handles.get(&number).map_or(0, |count| count.saturating_sub(1));
+            if left > 0 {
+                handles.insert(number, left);
+                return;
+            }
+            handles.remove(&number);
+        }
+        if self.is_writable() {
+            // What cannot be removed loses only space.
+            let _ = self.remove_unlinked(&mut self.session(), number);
+        }
+    }
+
+    fn remove_unlinked(&self, session: &mut Session, number: u64) -> Result<()> {
+        match session.header(number)? {
+            Some(header) if header.references == 0 && !self.handles().contains_key(&number) => {
+                let targets = delete(session, number, &header)?;
+                self.unlink(session, targets)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes a reference from each object, and removes those without any that are not open.
+    pub(crate) fn unlink(&self, session: &mut Session, mut targets: Vec<u64>) -> Result<()> {
+        while let Some(number) = targets.pop() {
+            let Some(header) = session.header(number)? else { continue };
+            let references = header.references.saturating_sub(1);
+            session.put_header(number, Header { references, ..(*header).clone() });
+            if references == 0 && !self.handles().contains_key(&number) {
+                targets.extend(delete(session, number, &header)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        if self.is_writable() {
+            self.session().discard(&self.store);
+        }
+    }
+}
+
+/// Removes an object. Returns what its hard links led to.
+fn delete(session: &mut Session, number: u64, header: &Header) -> Result<Vec<u64>> {
+    let targets = match header.kind {
+        Kind::Group => crate::links::hard_targets(session, number)?,
+        _ => Vec::new(),
+    };
+    session.remove_object(number)?;
+    Ok(targets)
+}
+
+/// Refuses a header whose data cannot be stored.
+pub(crate) fn check_header(header: &Header) -> Result<()> {
+    match (&header.data, header.kind) {
+        (Some(data), Kind::Dataset) => {
+            data.check()?;
+            crate::grid::Grid::of(data)?;
+            crate::filters::check(&data.filters)
+        }
+        (None, Kind::Dataset) => Err(Error::invalid("a dataset without data", "its element and extent")),
+        (Some(_), _) => Err(Error::invalid(format!("data of a {:?}", header.kind), "a dataset")),
+        (None, _) => Ok(()),
+    }
+}
+
+pub(crate) fn seconds() -> i64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(0, |now| now.as_secs().cast_signed())
+}

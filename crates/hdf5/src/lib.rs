@@ -1,0 +1,56 @@
+//! HDF5's model on the object model: a file is a container, and its objects, links, attributes and chunks are entries and arrays in it.
+//!
+//! This crate knows no HDF5 library. Datatypes and property lists are bytes to it, and what it needs of them is in the [`Header`].
+//! `docs/hdf5-layout.md` describes every record; `docs/decisions/030-hdf5.md` says why it is so.
+//!
+//! What must stay true: a commit is one transaction, so that a reader sees whole versions of a file. The array of a chunk never changes
+//! once a committed entry names it.
+
+mod attribute;
+mod attributes;
+mod blobs;
+mod chunk;
+mod chunks;
+mod commit;
+mod copy;
+mod error;
+mod extent;
+mod file;
+mod filters;
+mod grid;
+mod header;
+mod layout;
+mod link;
+mod links;
+mod object;
+mod parallel;
+mod ranges;
+mod read;
+mod records;
+mod resolve;
+mod session;
+mod site;
+mod store;
+mod stub;
+mod write;
+
+pub use attribute::Attribute;
+pub use blobs::BlobId;
+pub use chunks::{ChunkAt, ChunkInfo};
+pub use copy::{Convert, CopyOptions};
+pub use error::{Error, Result};
+pub use file::File;
+pub use header::{Data, Filter, Header, Kind, Space};
+pub use link::{By, Charset, Link, Order, Target};
+pub use object::Object;
+pub use resolve::{Last, Resolved};
+pub use site::{Access, Creation, Site};
+
+/// Elements that follow each other, counted in row-major order of the extent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// The first.
+    pub first: u64,
+    /// How many.
+    pub count: u64,
+}

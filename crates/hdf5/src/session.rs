@@ -1,0 +1,330 @@
+//! [`Session`]: one version of a file, and what this process has changed since.
+//!
+//! Reads see the changes over the base. The base is a handle on the past at the epoch of the version, where the engine has snapshots, and
+//! otherwise the live container. It is opened with the first read, so that a program that only writes never opens one.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    sync::Arc,
+};
+
+use isotach_object::{Anchor, Cell, Container, Epoch, Error as ObjectError, ObjectId};
+
+use crate::{
+    Header, Result,
+    blobs::Blobs,
+    chunk::{Dirty, Key},
+    layout::{HEADER, is_metadata, metadata},
+    records::Chunk,
+};
+
+/// A changed entry.
+#[derive(Debug, Clone)]
+pub(crate) struct Change {
+    /// `None` for a removed one.
+    pub(crate) value: Option<Vec<u8>>,
+    /// Whether the base has no such entry, and no other process may have put one before the commit.
+    pub(crate) is_new: bool,
+}
+
+/// The sorted entries of an object.
+pub(crate) type Listing = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// How many entries of listings are kept.
+const LISTED_MAX: usize = 1 << 17;
+/// How many entries of chunk indexes are kept.
+const ENTRIES_MAX: usize = 1 << 16;
+
+/// One version of a file, and what this process has changed since.
+#[derive(Debug)]
+pub(crate) struct Session {
+    live: Arc<dyn Container>,
+    base: Option<Arc<dyn Container>>,
+    pub(crate) version: Epoch,
+    /// The file was truncated: the base counts as empty, and the commit removes what is there.
+    pub(crate) is_reset: bool,
+    pub(crate) changes: BTreeMap<(ObjectId, Vec<u8>), Change>,
+    pub(crate) chunks: BTreeMap<(u64, Key), Dirty>,
+    /// Objects that no commit has named.
+    pub(crate) new: HashSet<u64>,
+    /// Committed objects that were removed.
+    pub(crate) removed: HashSet<u64>,
+    /// Arrays that were written and that nothing names any more, and no commit ever did.
+    pub(crate) unused: Vec<ObjectId>,
+    /// What the commit destroys.
+    pub(crate) destroyed: Vec<ObjectId>,
+    /// Bytes of changed chunks in memory.
+    pub(crate) memory: usize,
+    /// A commit failed and may count.
+    pub(crate) is_uncertain: bool,
+    pub(crate) blobs: Blobs,
+    /// The next number in the order of creation of links (`l`) and attributes (`a`).
+    orders: HashMap<(u64, u8), u64>,
+    headers: HashMap<u64, Arc<Header>>,
+    listed: HashMap<ObjectId, Arc<Listing>>,
+    listed_count: usize,
+    entries: HashMap<(u64, Key), Option<Arc<Chunk>>>,
+}
+
+impl Session {
+    pub(crate) fn new(live: Arc<dyn Container>, is_reset: bool) -> Result<Self> {
+        let version = live.epoch()?;
+        Ok(Self {
+            live,
+            base: None,
+            version,
+            is_reset,
+            changes: BTreeMap::new(),
+            chunks: BTreeMap::new(),
+            new: HashSet::new(),
+            removed: HashSet::new(),
+            unused: Vec::new(),
+            destroyed: Vec::new(),
+            memory: 0,
+            is_uncertain: false,
+            blobs: Blobs::default(),
+            orders: HashMap::new(),
+            headers: HashMap::new(),
+            listed: HashMap::new(),
+            listed_count: 0,
+            entries: HashMap::new(),
+        })
+    }
+
+    /// The container at the version that is read.
+    pub(crate) fn base(&mut self) -> Result<Arc<dyn Container>> {
+        if let Some(base) = &self.base {
+            return Ok(base.clone());
+        }
+        let base = loop {
+            let Some(snapshots) = self.live.facets().snapshots else { break self.live.clone() };
+            match snapshots.open_at(self.version) {
+                Ok(base) => break base,
+                // Others have written, and the engine retains only the present.
+                Err(ObjectError::NotFound { .. }) => {
+                    let now = self.live.epoch()?;
+                    if now == self.version {
+                        // Retained by nobody: the container is gone, or the engine keeps no past.
+                        break self.live.clone();
+                    }
+                    self.version = now;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        };
+        self.base = Some(base.clone());
+        Ok(base)
+    }
+
+    /// Reads from `version` on. What was changed stays.
+    pub(crate) fn rebase(&mut self, version: Epoch) {
+        self.version = version;
+        self.base = None;
+        self.orders.clear();
+        self.headers.clear();
+        self.listed.clear();
+        self.listed_count = 0;
+        self.entries.clear();
+        self.blobs.forget();
+    }
+
+    pub(crate) fn has_changes(&self) -> bool {
+        self.is_reset
+            || !self.changes.is_empty()
+            || !self.chunks.is_empty()
+            || !self.destroyed.is_empty()
+            || self.blobs.has_changes()
+    }
+
+    /// The value of an entry.
+    pub(crate) fn get(&mut self, object: ObjectId, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        if let Some(change) = self.changes.get(&(object, key.to_vec())) {
+            return Ok(change.value.clone());
+        }
+        self.base_entry(object, key)
+    }
+
+    /// The value of an entry of the base.
+    pub(crate) fn base_entry(&mut self, object: ObjectId, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        if self.is_not_in_base(object) {
+            return Ok(None);
+        }
+        if let Some(listing) = self.listed.get(&object) {
+            let at = listing.binary_search_by(|(there, _)| there.as_slice().cmp(key));
+            return Ok(at.ok().and_then(|at| listing.get(at)).map(|(_, value)| value.clone()));
+        }
+        Ok(self.base()?.get_many(&[Cell::kv(object, key)])?.pop().flatten())
+    }
+
+    /// Whether an object belongs to an HDF5 object that no commit has named.
+    fn is_new(&self, object: ObjectId) -> bool {
+        is_metadata(object) && self.new.contains(&object.lo())
+    }
+
+    fn is_not_in_base(&self, object: ObjectId) -> bool {
+        let is_removed = || is_metadata(object) && self.removed.contains(&object.lo());
+        self.is_reset || self.is_new(object) || is_removed()
+    }
+
+    pub(crate) fn put(&mut self, object: ObjectId, key: Vec<u8>, value: Vec<u8>) {
+        let at = (object, key);
+        if is_metadata(object) && at.1 == HEADER {
+            self.headers.remove(&object.lo());
+        }
+        match self.changes.get_mut(&at) {
+            Some(change) => change.value = Some(value),
+            None => {
+                self.changes.insert(at, Change { value: Some(value), is_new: false });
+            }
+        }
+    }
+
+    /// Puts an entry that is not there: the commit fails if another process has put one.
+    pub(crate) fn put_new(&mut self, object: ObjectId, key: Vec<u8>, value: Vec<u8>) -> Result<()> {
+        let is_new = self.base_entry(object, &key)?.is_none() && !self.is_new(object) && !self.is_reset;
+        self.changes.insert((object, key), Change { value: Some(value), is_new });
+        Ok(())
+    }
+
+    pub(crate) fn remove(&mut self, object: ObjectId, key: &[u8]) {
+        let at = (object, key.to_vec());
+        let is_only_here = self.is_new(object) || self.changes.get(&at).is_some_and(|change| change.is_new);
+        if is_only_here {
+            self.changes.remove(&at);
+        } else {
+            self.changes.insert(at, Change { value: None, is_new: false });
+        }
+    }
+
+    /// Forgets every change of an object.
+    pub(crate) fn forget(&mut self, object: ObjectId) {
+        let keys: Vec<_> = self.changed(object).map(|(key, _)| key.clone()).collect();
+        for key in keys {
+            self.changes.remove(&(object, key));
+        }
+        self.headers.remove(&object.lo());
+        self.orders.retain(|(number, _), _| *number != object.lo());
+    }
+
+    pub(crate) fn changed(&self, object: ObjectId) -> impl Iterator<Item = (&Vec<u8>, &Change)> {
+        let from = (object, Vec::new());
+        self.changes
+            .range(from..)
+            .take_while(move |((other, _), _)| *other == object)
+            .map(|((_, key), change)| (key, change))
+    }
+
+    /// All entries of an object, sorted by key.
+    pub(crate) fn list(&mut self, object: ObjectId) -> Result<Arc<Listing>> {
+        let base = self.base_listing(object)?;
+        if self.changed(object).next().is_none() {
+            return Ok(base);
+        }
+        let mut merged = Vec::with_capacity(base.len());
+        let mut changed = self.changed(object).peekable();
+        for (key, value) in base.iter() {
+            while let Some((new, change)) = changed.next_if(|(new, _)| *new < key) {
+                merged.extend(change.value.clone().map(|value| (new.clone(), value)));
+            }
+            match changed.next_if(|(new, _)| *new == key) {
+                Some((_, change)) => merged.extend(change.value.clone().map(|value| (key.clone(), value))),
+                None => merged.push((key.clone(), value.clone())),
+            }
+        }
+        merged.extend(changed.filter_map(|(key, change)| Some((key.clone(), change.value.clone()?))));
+        Ok(Arc::new(merged))
+    }
+
+    /// All entries of an object of the base, sorted by key.
+    pub(crate) fn base_listing(&mut self, object: ObjectId) -> Result<Arc<Listing>> {
+        if self.is_not_in_base(object) {
+            return Ok(Arc::default());
+        }
+        if let Some(listing) = self.listed.get(&object) {
+            return Ok(listing.clone());
+        }
+        let listing = Arc::new(list(&*self.base()?, object)?);
+        if self.listed_count + listing.len() > LISTED_MAX {
+            self.listed.clear();
+            self.listed_count = 0;
+        }
+        self.listed_count += listing.len() + 1;
+        self.listed.insert(object, listing.clone());
+        Ok(listing)
+    }
+
+    /// The next number in an order of creation, which is then taken.
+    pub(crate) fn next_order(&mut self, number: u64, prefix: u8) -> Result<u64> {
+        let next = match self.orders.get(&(number, prefix)) {
+            Some(next) => *next,
+            None => {
+                let listing = self.list(metadata(number))?;
+                let orders = listing.iter().filter(|(key, _)| key.first() == Some(&prefix));
+                let last = orders.filter_map(|(key, value)| crate::records::order_of(key, value)).max();
+                last.map_or(0, |last| last.saturating_add(1))
+            }
+        };
+        self.orders.insert((number, prefix), next.saturating_add(1));
+        Ok(next)
+    }
+
+    /// The header of an object.
+    pub(crate) fn header(&mut self, number: u64) -> Result<Option<Arc<Header>>> {
+        if let Some(header) = self.headers.get(&number) {
+            return Ok(Some(header.clone()));
+        }
+        let Some(record) = self.get(metadata(number), HEADER)? else { return Ok(None) };
+        let header = Arc::new(Header::decode(&record, &format!("object {number}"))?);
+        self.headers.insert(number, header.clone());
+        Ok(Some(header))
+    }
+
+    pub(crate) fn put_header(&mut self, number: u64, header: Header) {
+        self.put(metadata(number), HEADER.to_vec(), header.encode());
+        self.headers.insert(number, Arc::new(header));
+    }
+
+    /// The entries of chunks in the base.
+    pub(crate) fn base_chunks(&mut self, number: u64, keys: &[&Key]) -> Result<Vec<Option<Arc<Chunk>>>> {
+        if self.is_reset || self.new.contains(&number) || self.removed.contains(&number) {
+            return Ok(vec![None; keys.len()]);
+        }
+        let index = crate::layout::index(number);
+        let known = |session: &Self, key: &Key| session.entries.get(&(number, key.clone())).cloned();
+        let mut found: Vec<Option<Option<Arc<Chunk>>>> = keys.iter().map(|key| known(self, key)).collect();
+        let missing: Vec<usize> = (0..keys.len()).filter(|at| found[*at].is_none()).collect();
+        if !missing.is_empty() {
+            let cells: Vec<_> = missing.iter().map(|at| Cell::kv(index, keys[*at])).collect();
+            let records = self.base()?.get_many(&cells)?;
+            if self.entries.len() + records.len() > ENTRIES_MAX {
+                self.entries.clear();
+            }
+            for (at, record) in missing.into_iter().zip(records) {
+                let decode = |record: Vec<u8>| Chunk::decode(&record, &format!("dataset {number}"));
+                let chunk = record.map(decode).transpose()?.map(Arc::new);
+                self.entries.insert((number, keys[at].clone()), chunk.clone());
+                found[at] = Some(chunk);
+            }
+        }
+        Ok(found.into_iter().map(Option::flatten).collect())
+    }
+
+    pub(crate) fn base_chunk(&mut self, number: u64, key: &Key) -> Result<Option<Arc<Chunk>>> {
+        Ok(self.base_chunks(number, &[key])?.pop().flatten())
+    }
+}
+
+/// All entries of an object, sorted by key.
+pub(crate) fn list(container: &dyn Container, object: ObjectId) -> Result<Listing> {
+    const PAGE: usize = 1 << 16;
+    let (mut listing, mut next) = (Vec::new(), Some(Anchor::start()));
+    while let Some(anchor) = next {
+        let page = container.list_entries(object, &anchor, PAGE, true)?;
+        listing.extend(page.iter().map(|(key, value)| (key.to_vec(), value.to_vec())));
+        next = page.next().cloned();
+    }
+    if !container.capabilities().ordered_listing {
+        listing.sort();
+    }
+    Ok(listing)
+}

@@ -1,0 +1,458 @@
+//! [`Site`]: where files are, and the process's open files.
+//!
+//! What must stay true: one [`File`] for each container that is open in the process, and a path that holds something else is never written.
+
+use std::{
+    collections::HashMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak},
+};
+
+use isotach_engine_kit::random;
+use isotach_object::{
+    Cell, ContainerOptions, Engine, Error as ObjectError, Label, Pool, PoolUri, Registry, Update,
+};
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    Error, File, Header, Result,
+    file::seconds,
+    layout::{self, ROOT, new_file},
+    stub::{self, Found, Stub},
+};
+
+/// The variable with the URI of the pool.
+const VARIABLE: &str = "ISOTACH_H5_POOL";
+/// The folder of the pool beside files.
+const FOLDER: &str = ".isotach-h5";
+
+/// What becomes of a file that exists when one is created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Creation {
+    /// It is replaced by an empty one.
+    Truncate,
+    /// It is kept, and the creation fails.
+    New,
+}
+
+/// How a file is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// For reading.
+    ReadOnly,
+    /// For reading and writing.
+    ReadWrite,
+}
+
+/// Where files are: in one pool, or each in a pool beside its path.
+#[derive(Debug, Clone)]
+pub struct Site {
+    pool: Option<PoolUri>,
+    /// The options of pools beside files, with a question mark in front.
+    options: String,
+    registry: Registry,
+}
+
+/// Where a file is, by its name.
+enum Place {
+    /// In this pool, under this label; with a path, if the name is one.
+    Pool { uri: PoolUri, label: Label, path: Option<PathBuf> },
+    /// In a pool beside this path.
+    Beside(PathBuf),
+}
+
+/// The open files of the process, by pool and label.
+type Open = HashMap<(String, Label), Weak<File>>;
+
+fn open_files() -> MutexGuard<'static, Open> {
+    static FILES: LazyLock<Mutex<Open>> = LazyLock::new(Mutex::default);
+    FILES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Site {
+    /// Files in this pool or, without one, in pools beside their paths.
+    pub fn new(pool: Option<PoolUri>, registry: Registry) -> Self {
+        Self { pool, options: String::new(), registry }
+    }
+
+    /// The same with these options of pools beside paths, as in `sync=no`.
+    #[must_use]
+    pub fn with_options(mut self, options: &str) -> Self {
+        let options = options.trim_start_matches('?');
+        self.options = if options.is_empty() { String::new() } else { format!("?{options}") };
+        self
+    }
+
+    /// The site that a text names (a pool's URI; empty for none), or else `ISOTACH_H5_POOL`. A text that begins with a question mark has
+    /// options of pools beside paths.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a text that is no URI of a pool.
+    pub fn from_environment(info: Option<&str>) -> Result<Self> {
+        let info = info.map(str::trim).filter(|info| !info.is_empty()).map(str::to_owned);
+        let text = info.or_else(|| std::env::var(VARIABLE).ok()).unwrap_or_default();
+        let registry = isotach_open::registry();
+        if text.is_empty() || text.starts_with('?') {
+            return Ok(Self::new(None, registry).with_options(&text));
+        }
+        let wrong = |error| Error::invalid(format!("{VARIABLE}: {error}"), "a URI such as posix:/data/pool");
+        let uri = isotach_open::pool_uri(&text).map_err(wrong)?;
+        Ok(Self::new(Some(uri), registry))
+    }
+
+    /// Creates a file whose root group has this header and which has these encoded properties. Others find it once this returns, but for
+    /// a file in a pool that is truncated: the old content stays visible until the first commit.
+    ///
+    /// # Errors
+    /// `AlreadyExists` (`errno = 17`) with [`Creation::New`]; `InvalidInput` for a path that holds something else, or a file that this process
+    /// has open; `Object`, `Io`.
+    pub fn create(
+        &self,
+        name: &str,
+        creation: Creation,
+        root: &Header,
+        properties: &[u8],
+    ) -> Result<Arc<File>> {
+        match self.place(name)? {
+            Place::Pool { uri, label, path } => {
+                let file = self.create_in_pool(name, &uri, &label, creation, root, properties)?;
+                if let Some(path) = path
+                    && !matches!(stub::read(&path), Ok(Found::Other(_) | Found::Kept(_)))
+                {
+                    // A path that cannot be written, has no stub.
+                    let stub = Stub { label, pool: uri.to_string() };
+                    let _ = stub::write(&path, &stub, false, false);
+                }
+                Ok(file)
+            }
+            Place::Beside(path) => self.create_beside(name, &path, creation, root, properties),
+        }
+    }
+
+    fn create_in_pool(
+        &self,
+        name: &str,
+        uri: &PoolUri,
+        label: &Label,
+        creation: Creation,
+        root: &Header,
+        properties: &[u8],
+    ) -> Result<Arc<File>> {
+        let mut open = open_files();
+        let key = (uri.to_string(), label.clone());
+        if is_open(&open, &key) {
+            return Err(match creation {
+                Creation::New => exists(name),
+                Creation::Truncate => in_use(name),
+            });
+        }
+        let pool = self.create_pool(uri)?;
+        let file = match create_container(&*pool, label, root, properties) {
+            Ok(()) => File::new(name, pool.open_container(label)?, ROOT, true)?,
+            Err(Error::Object(ObjectError::AlreadyExists { .. })) if creation == Creation::Truncate => {
+                let container = pool.open_container(label)?;
+                layout::check(&*container, name)?;
+                File::truncated(name, container, root, properties)?
+            }
+            Err(Error::Object(ObjectError::AlreadyExists { .. })) => return Err(exists(name)),
+            Err(error) => return Err(error),
+        };
+        Ok(register(&mut open, key, file))
+    }
+
+    fn create_beside(
+        &self,
+        name: &str,
+        path: &Path,
+        creation: Creation,
+        root: &Header,
+        properties: &[u8],
+    ) -> Result<Arc<File>> {
+        let mut open = open_files();
+        let old = match (stub::read(path)?, creation) {
+            (Found::Nothing, _) => None,
+            (_, Creation::New) => return Err(exists(name)),
+            (Found::Kept(what), Creation::Truncate) => return Err(something_else(name, what)),
+            (Found::Empty | Found::Other(_), Creation::Truncate) => {
+                check_rights(name, path)?;
+                None
+            }
+            (Found::Stub(stub), Creation::Truncate) => {
+                check_rights(name, path)?;
+                let uri = self.pool_of(path, &stub)?;
+                if is_open(&open, &(uri.to_string(), stub.label.clone())) {
+                    return Err(in_use(name));
+                }
+                Some((uri, stub.label))
+            }
+        };
+        // The pool would be made with all folders above it.
+        if !path.parent().is_some_and(Path::is_dir) {
+            return Err(absent(name));
+        }
+        let stub = Stub { label: new_label(path)?, pool: FOLDER.to_owned() };
+        let uri = self.pool_of(path, &stub)?;
+        let pool = self.create_pool(&uri).map_err(|error| in_folder(error, name))?;
+        create_container(&*pool, &stub.label, root, properties)?;
+        let container = pool.open_container(&stub.label)?;
+        let syncs = uri.option("sync") != Some("no");
+        if let Err(error) = stub::write(path, &stub, creation == Creation::New, syncs) {
+            // Nobody can have found it.
+            let _ = pool.destroy_container(&stub.label);
+            return Err(match error {
+                Error::AlreadyExists { .. } => exists(name),
+                error => error,
+            });
+        }
+        if let Some((uri, label)) = old {
+            // One that stays loses only space.
+            let _ = self.registry.open_pool(&uri).and_then(|pool| pool.destroy_container(&label));
+        }
+        let file = File::new(name, container, ROOT, true)?;
+        Ok(register(&mut open, (uri.to_string(), stub.label), file))
+    }
+
+    /// Opens a file. All handles of a process share one [`File`], which becomes writable when the first writer comes.
+    ///
+    /// # Errors
+    /// `NotFound` (`errno = 2`); `InvalidInput` for a path that holds something else; `Object`, `Io`.
+    pub fn open(&self, name: &str, access: Access) -> Result<Arc<File>> {
+        let mut open = open_files();
+        let (uri, label) = self.locate(name, access)?;
+        let key = (uri.to_string(), label);
+        if let Some(file) = open.get(&key).and_then(Weak::upgrade) {
+            if access == Access::ReadWrite {
+                file.make_writable();
+            }
+            return Ok(file);
+        }
+        let missing = |error| match self.place(name) {
+            Ok(Place::Beside(_)) => lost_or(error, name, &key),
+            _ => absent_or(error, name),
+        };
+        let pool = self.registry.open_pool(&uri).map_err(missing)?;
+        let container = pool.open_container(&key.1).map_err(missing)?;
+        let root = layout::check(&*container, name)?;
+        let file = File::new(name, container, root, access == Access::ReadWrite)?;
+        Ok(register(&mut open, key, file))
+    }
+
+    /// Whether there is a file of this kind. False for a path that holds something else.
+    ///
+    /// # Errors
+    /// `Object`, `Io`.
+    pub fn exists(&self, name: &str) -> Result<bool> {
+        let (uri, label) = match self.locate(name, Access::ReadOnly) {
+            Ok(found) => found,
+            Err(Error::NotFound { .. } | Error::InvalidInput { .. }) => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        let found = self.registry.open_pool(&uri).and_then(|pool| pool.open_container(&label));
+        match found {
+            Ok(container) => Ok(!matches!(layout::check(&*container, name), Err(Error::InvalidInput { .. }))),
+            Err(ObjectError::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Deletes a file.
+    ///
+    /// # Errors
+    /// `NotFound` (`errno = 2`); `InvalidInput` for a path that holds something else, or a file that this process has open; `Object`, `Io`.
+    pub fn delete(&self, name: &str) -> Result<()> {
+        let open = open_files();
+        let (uri, label) = self.locate(name, Access::ReadWrite)?;
+        if is_open(&open, &(uri.to_string(), label.clone())) {
+            return Err(in_use(name));
+        }
+        let path = match self.place(name)? {
+            Place::Pool { path, .. } => path,
+            Place::Beside(path) => Some(path),
+        };
+        if let Some(path) = path
+            && matches!(stub::read(&path), Ok(Found::Stub(stub)) if stub.label == label)
+        {
+            // The stub first: without it nobody finds the container.
+            fs::remove_file(&path).map_err(|error| Error::from_io(error, format!("file {name}")))?;
+        }
+        let pool = self.registry.open_pool(&uri).map_err(|error| absent_or(error, name))?;
+        pool.destroy_container(&label).map_err(|error| absent_or(error, name))
+    }
+
+    /// The pool and the label of a file that should exist.
+    fn locate(&self, name: &str, access: Access) -> Result<(PoolUri, Label)> {
+        let path = match self.place(name)? {
+            Place::Pool { uri, label, .. } => return Ok((uri, label)),
+            Place::Beside(path) => path,
+        };
+        match stub::read(&path)? {
+            Found::Nothing => Err(absent(name)),
+            Found::Empty => Err(something_else(name, "a file without bytes")),
+            Found::Other(what) | Found::Kept(what) => Err(something_else(name, what)),
+            Found::Stub(stub) => {
+                if access == Access::ReadWrite {
+                    check_rights(name, &path)?;
+                }
+                Ok((self.pool_of(&path, &stub)?, stub.label))
+            }
+        }
+    }
+
+    /// The pool that a stub names.
+    fn pool_of(&self, path: &Path, stub: &Stub) -> Result<PoolUri> {
+        if self.scheme(&stub.pool).is_some() {
+            return Ok(stub.pool.parse()?);
+        }
+        let folder = path.parent().unwrap_or(Path::new("/")).join(&stub.pool);
+        let text = folder.to_str().filter(|text| !text.contains('?')).ok_or_else(|| {
+            Error::invalid(format!("folder {}", folder.display()), "a path in UTF-8 without a question mark")
+        })?;
+        Ok(format!("posix:{text}{}", self.options).parse()?)
+    }
+
+    /// The scheme of a URI whose engine is known.
+    fn scheme<'n>(&self, name: &'n str) -> Option<&'n str> {
+        let (scheme, _) = name.split_once(':')?;
+        self.registry.engine(&scheme.to_ascii_lowercase()).is_ok().then_some(scheme)
+    }
+
+    fn place(&self, name: &str) -> Result<Place> {
+        if name.is_empty() {
+            return Err(Error::invalid("a file without a name", "a path or a URI"));
+        }
+        let is_uri = self.scheme(name).is_some() || name.contains("://");
+        if let Some(uri) = &self.pool {
+            let path = if is_uri { None } else { Some(absolute(name)?) };
+            let whole = path.as_ref().map_or(name.to_owned(), |path| path.to_string_lossy().into_owned());
+            return Ok(Place::Pool { uri: uri.clone(), label: label_of(&whole)?, path });
+        }
+        if !is_uri {
+            return Ok(Place::Beside(absolute(name)?));
+        }
+        let (pool, last) = name.rsplit_once('/').ok_or_else(|| {
+            Error::invalid(format!("file {name}"), "the URI of a pool, a slash and the name of the file")
+        })?;
+        let (last, options) = last.split_once('?').unwrap_or((last, ""));
+        let options = if options.is_empty() { self.options.clone() } else { format!("?{options}") };
+        let uri = isotach_open::pool_uri(&format!("{pool}{options}"));
+        let uri = uri.map_err(|error| Error::invalid(format!("file {name}: {error}"), "a known engine"))?;
+        Ok(Place::Pool { uri, label: label_of(last)?, path: None })
+    }
+
+    /// Opens a pool, and creates it if it is not there.
+    fn create_pool(&self, uri: &PoolUri) -> Result<Arc<dyn Pool>> {
+        match self.registry.open_pool(uri) {
+            // Another process may be creating it, which makes the folder first.
+            Err(ObjectError::NotFound { .. } | ObjectError::InvalidInput { .. }) => {}
+            found => return Ok(found?),
+        }
+        let engine: &Arc<dyn Engine> = self.registry.engine(uri.scheme())?;
+        match engine.create_pool(uri) {
+            Ok(()) | Err(ObjectError::AlreadyExists { .. }) => Ok(engine.open_pool(uri)?),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn create_container(pool: &dyn Pool, label: &Label, root: &Header, properties: &[u8]) -> Result<()> {
+    let entries = new_file(root, properties, seconds());
+    let updates: Vec<_> = entries
+        .iter()
+        .map(|(object, key, value)| Update::Put { cell: Cell::kv(*object, key), value })
+        .collect();
+    pool.create_container(label, &ContainerOptions { updates: &updates, ..Default::default() })?;
+    Ok(())
+}
+
+/// Refuses a path that may not be written: its rights are those of the file.
+fn check_rights(name: &str, path: &Path) -> Result<()> {
+    let writable = fs::OpenOptions::new().write(true).open(path);
+    writable.map(drop).map_err(|error| Error::from_io(error, format!("write file {name}")))
+}
+
+fn is_open(open: &Open, key: &(String, Label)) -> bool {
+    open.get(key).is_some_and(|file| file.strong_count() > 0)
+}
+
+fn register(open: &mut Open, key: (String, Label), file: File) -> Arc<File> {
+    open.retain(|_, file| file.strong_count() > 0);
+    let file = Arc::new(file);
+    open.insert(key, Arc::downgrade(&file));
+    file
+}
+
+/// The absolute path of a file, through symbolic links as far as it is there.
+fn absolute(name: &str) -> Result<PathBuf> {
+    let failed = |error| Error::from_io(error, format!("the absolute path of {name}"));
+    let path = std::path::absolute(name).map_err(failed)?;
+    if let Ok(there) = path.canonicalize() {
+        return Ok(there);
+    }
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    Ok(match (folder, path.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => path,
+    })
+}
+
+/// The readable part of a label.
+fn readable(name: &str) -> String {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    let good = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
+    last.chars().take(60).map(good).collect()
+}
+
+/// The label of a file in a pool.
+fn label_of(name: &str) -> Result<Label> {
+    let sum = Sha256::digest(name.as_bytes());
+    let hex: String = sum.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("h5-{}-{hex}", readable(name)).parse()?)
+}
+
+/// A label that nothing has.
+fn new_label(path: &Path) -> Result<Label> {
+    Ok(format!("h5-{}-{:016x}", readable(&path.to_string_lossy()), random::number()?).parse()?)
+}
+
+fn absent(name: &str) -> Error {
+    Error::not_found(format!("file {name} (errno = 2)"))
+}
+
+/// The error of a stub whose container cannot be opened. A file that is lost is not absent: nothing may take its place.
+fn lost_or(error: ObjectError, name: &str, (pool, label): &(String, Label)) -> Error {
+    match error {
+        ObjectError::NotFound { .. } => Error::corrupt(
+            format!("the data of file {name} is missing: container {label}"),
+            format!("pool {pool}"),
+        ),
+        error => error.into(),
+    }
+}
+
+fn absent_or(error: ObjectError, name: &str) -> Error {
+    match error {
+        ObjectError::NotFound { .. } => absent(name),
+        error => error.into(),
+    }
+}
+
+/// A pool cannot be created in a folder that is not there.
+fn in_folder(error: Error, name: &str) -> Error {
+    match error {
+        Error::Object(error) => absent_or(error, name),
+        error => error,
+    }
+}
+
+fn exists(name: &str) -> Error {
+    Error::AlreadyExists { what: format!("file {name} (errno = 17)") }
+}
+
+fn in_use(name: &str) -> Error {
+    Error::invalid(format!("file {name}, which this process has open"), "a file that is closed")
+}
+
+fn something_else(name: &str, what: &str) -> Error {
+    Error::invalid(format!("{name}, which is {what}"), "a file of Isotach")
+}

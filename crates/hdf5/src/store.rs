@@ -1,0 +1,149 @@
+//! [`Store`]: the container of a file: numbers, arrays, and the chunks that were decoded last.
+
+use std::{
+    collections::HashMap,
+    ops::Range,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use isotach_object::{ArrayRead, Cell, Container, Update};
+
+use crate::{
+    Filter, Result, filters,
+    layout::{FIRST_NUMBER, array, in_place_cell},
+    records::{Chunk, Form},
+};
+
+/// How many numbers are allocated at once.
+const NUMBERS: u64 = 1024;
+/// The longest chunk that is in its entry, in bytes.
+pub(crate) const INLINE_CHUNK: usize = 4096;
+/// How many bytes of decoded chunks are kept.
+const DECODED_MAX: usize = 32 << 20;
+
+/// The container of a file.
+#[derive(Debug)]
+pub(crate) struct Store {
+    pub(crate) container: Arc<dyn Container>,
+    numbers: Mutex<Range<u64>>,
+    /// Whether arrays were written since the last flush.
+    has_written: AtomicBool,
+    decoded: Mutex<Decoded>,
+}
+
+/// Decoded chunks by the number of their array, which never changes.
+#[derive(Debug, Default)]
+struct Decoded {
+    chunks: HashMap<u64, Arc<Vec<u8>>>,
+    bytes: usize,
+}
+
+impl Store {
+    pub(crate) fn new(container: Arc<dyn Container>) -> Self {
+        Self {
+            container,
+            numbers: Mutex::new(0..0),
+            has_written: AtomicBool::new(false),
+            decoded: Mutex::default(),
+        }
+    }
+
+    /// A number that nothing else in the container ever gets.
+    pub(crate) fn number(&self) -> Result<u64> {
+        let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        while numbers.start < FIRST_NUMBER || numbers.is_empty() {
+            if numbers.is_empty() {
+                *numbers = self.container.allocate_ids(NUMBERS)?;
+            } else {
+                numbers.start += 1;
+            }
+        }
+        let number = numbers.start;
+        numbers.start += 1;
+        Ok(number)
+    }
+
+    /// Writes a new array and returns its number.
+    pub(crate) fn write_array(&self, bytes: &[u8]) -> Result<u64> {
+        let number = self.number()?;
+        self.write_array_as(number, bytes)?;
+        Ok(number)
+    }
+
+    /// Writes a new array of this number, which [`Store::number`] returned.
+    pub(crate) fn write_array_as(&self, number: u64, bytes: &[u8]) -> Result<()> {
+        self.container.write_new(array(number), bytes)?;
+        self.has_written.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Flushes if arrays were written since the last time.
+    pub(crate) fn flush_arrays(&self) -> Result<()> {
+        if self.has_written.swap(false, Ordering::AcqRel) {
+            self.container.flush().inspect_err(|_| self.has_written.store(true, Ordering::Release))?;
+        }
+        Ok(())
+    }
+
+    /// Stores the bytes of a chunk, after its filters.
+    pub(crate) fn write_chunk(&self, chunk_filters: &[Filter], bytes: &[u8]) -> Result<Chunk> {
+        let (encoded, mask) = filters::encode(chunk_filters, bytes)?;
+        self.write_encoded(mask, &encoded)
+    }
+
+    /// Stores the bytes of a chunk that were filtered.
+    pub(crate) fn write_encoded(&self, mask: u32, encoded: &[u8]) -> Result<Chunk> {
+        let form = if encoded.len() <= INLINE_CHUNK {
+            Form::Inline(encoded.to_vec())
+        } else {
+            Form::Array(self.write_array(encoded)?)
+        };
+        Ok(Chunk { form, mask, stored_length: encoded.len() as u64 })
+    }
+
+    /// Destroys arrays that nothing names. One that stays loses only space, so that failures do not matter.
+    pub(crate) fn discard(&self, arrays: &[isotach_object::ObjectId]) {
+        let updates: Vec<_> = arrays.iter().map(|object| Update::Destroy { object: *object }).collect();
+        let _ = self.container.update(&updates);
+    }
+
+    pub(crate) fn decoded(&self, array: u64) -> Option<Arc<Vec<u8>>> {
+        self.decoded.lock().unwrap_or_else(PoisonError::into_inner).chunks.get(&array).cloned()
+    }
+
+    pub(crate) fn keep_decoded(&self, array: u64, bytes: &Arc<Vec<u8>>) {
+        let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
+        if decoded.bytes + bytes.len() > DECODED_MAX {
+            decoded.chunks.clear();
+            decoded.bytes = 0;
+        }
+        if bytes.len() <= DECODED_MAX && decoded.chunks.insert(array, bytes.clone()).is_none() {
+            decoded.bytes += bytes.len();
+        }
+    }
+}
+
+/// The bytes of a chunk as stored, by a handle that sees them. `None` if the array is gone or short.
+pub(crate) fn stored_bytes(
+    container: &dyn Container,
+    dataset: u64,
+    key: &[u8],
+    chunk: &Chunk,
+) -> Result<Option<Vec<u8>>> {
+    let cell = match &chunk.form {
+        Form::Inline(bytes) => return Ok(Some(bytes.clone())),
+        Form::Array(number) => Cell::array(array(*number)),
+        Form::InPlace => in_place_cell(dataset, key),
+    };
+    let size = container.size_many(&[cell])?.pop().flatten();
+    if size.is_none_or(|size| size < chunk.stored_length) {
+        return Ok(None);
+    }
+    let mut bytes = vec![0; chunk.stored_length as usize];
+    let mut reads = [ArrayRead { cell, offset: 0, buffer: &mut bytes, filled: 0 }];
+    container.read_many(&mut reads)?;
+    Ok((reads[0].filled as u64 == chunk.stored_length).then_some(bytes))
+}

@@ -1,0 +1,10 @@
+//! HDF5's model on the memory engine and on posix.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
+
+mod common;
+mod damage;
+mod datasets;
+mod isolation;
+mod objects;
+mod processes;
+mod whole_files;

@@ -1,0 +1,309 @@
+//! Groups, links, attributes, blobs, reference counts, paths.
+
+use crate::common::{at, data, dataset, group, hard, linked, linked_in, places, read_all, whole};
+use isotach_hdf5::{
+    Attribute, BlobId, By, Charset, Convert, CopyOptions, Error, Header, Kind, Last, Link, Order, Resolved,
+    Space, Target,
+};
+
+fn attribute(name: &str, value: &[u8]) -> Attribute {
+    Attribute {
+        name: name.to_owned(),
+        charset: Charset::Utf8,
+        order: 0,
+        datatype: b"type".to_vec(),
+        space: Space::fixed(&[value.len() as u64]),
+        creation: b"acpl".to_vec(),
+        value: value.to_vec(),
+    }
+}
+
+fn names(links: Vec<(String, Link)>) -> Vec<String> {
+    links.into_iter().map(|(name, _)| name).collect()
+}
+
+#[test]
+fn links_are_listed_by_name_and_by_creation_also_after_a_commit() {
+    for place in places() {
+        let file = place.create();
+        for name in ["b", "c", "a"] {
+            linked(&file, name, group());
+        }
+        let mut file = place.reopened(file);
+        file.root().unwrap().insert_link("0", Target::Soft("a".to_owned()), Charset::Ascii).unwrap();
+        file.root().unwrap().remove_link("c").unwrap();
+        for _ in 0..2 {
+            let root = file.root().unwrap();
+            assert_eq!(names(root.links(By::Name, Order::Native).unwrap()), ["0", "a", "b"]);
+            assert_eq!(names(root.links(By::Name, Order::Decreasing).unwrap()), ["b", "a", "0"]);
+            assert_eq!(names(root.links(By::CreationOrder, Order::Increasing).unwrap()), ["b", "a", "0"]);
+            assert_eq!(root.link_count().unwrap(), 3);
+            drop(root);
+            file = place.reopened(file);
+        }
+        let root = file.root().unwrap();
+        let error = root.insert_link("a", Target::Soft("x".to_owned()), Charset::Ascii).unwrap_err();
+        assert!(matches!(error, Error::AlreadyExists { .. }), "{error}");
+        for wrong in ["", ".", "a/b"] {
+            assert!(root.insert_link(wrong, Target::Soft("x".to_owned()), Charset::Ascii).is_err());
+        }
+        assert!(matches!(root.remove_link("none"), Err(Error::NotFound { .. })));
+    }
+}
+
+#[test]
+fn attributes_keep_their_order_and_large_values_are_arrays() {
+    for place in places() {
+        let file = place.create();
+        let object = linked(&file, "object", group());
+        let large = vec![3; 100_000];
+        for (name, value) in [("z", &b"1"[..]), ("large", &large), ("a", b"")] {
+            object.put_attribute(attribute(name, value)).unwrap();
+        }
+        object.put_attribute(attribute("z", b"two")).unwrap();
+        assert_eq!(object.attribute("large").unwrap().unwrap().value, large);
+        drop(object);
+        let file = place.reopened(file);
+        let object = at(&file, "object");
+        let in_order = object.attributes(By::CreationOrder, Order::Increasing).unwrap();
+        assert_eq!(in_order, [("z".to_owned(), 0), ("large".to_owned(), 1), ("a".to_owned(), 2)]);
+        let found = object.attribute("z").unwrap().unwrap();
+        assert_eq!(found, attribute("z", b"two"));
+        object.rename_attribute("large", "big").unwrap();
+        object.remove_attribute("a").unwrap();
+        assert!(matches!(object.rename_attribute("big", "z"), Err(Error::AlreadyExists { .. })));
+        assert!(matches!(object.remove_attribute("a"), Err(Error::NotFound { .. })));
+        drop(object);
+        let file = place.reopened(file);
+        let object = at(&file, "object");
+        assert_eq!(object.attribute("big").unwrap().unwrap().value, large);
+        assert_eq!(object.attribute("big").unwrap().unwrap().order, 1);
+        assert_eq!((object.attribute_count().unwrap(), object.attribute("large").unwrap()), (2, None));
+    }
+}
+
+#[test]
+fn an_object_goes_with_its_last_link_and_its_last_handle() {
+    for place in places() {
+        let file = place.create();
+        let object = linked(&file, "one", group());
+        let number = object.number();
+        let member = linked_in(&object, "member", group()).number();
+        file.root().unwrap().insert_link("two", hard(&object), Charset::Ascii).unwrap();
+        assert_eq!(object.header().unwrap().references, 2);
+        drop(object);
+        let file = place.reopened(file);
+        file.root().unwrap().remove_link("one").unwrap();
+        let object = file.object(number).unwrap();
+        file.root().unwrap().remove_link("two").unwrap();
+        assert_eq!(object.header().unwrap().references, 0);
+        assert!(file.object(member).is_ok());
+        let copy = object.clone();
+        drop(object);
+        assert!(file.object(number).is_ok());
+        drop(copy);
+        assert!(matches!(file.object(number), Err(Error::NotFound { .. })));
+        assert!(
+            matches!(file.object(member), Err(Error::NotFound { .. })),
+            "the group took its member along"
+        );
+        let file = place.reopened(file);
+        assert!(file.object(number).is_err() && file.object(member).is_err());
+    }
+}
+
+#[test]
+fn a_removed_dataset_leaves_no_chunks_and_an_anonymous_one_neither() {
+    for place in places() {
+        let file = place.create();
+        file.commit().unwrap();
+        let empty = place.objects();
+        let set = dataset(&file, "set", data(&[4000], &[1000], 8));
+        set.write(&whole(&set), &[1; 32_000]).unwrap();
+        set.put_attribute(attribute("large", &[3; 100_000])).unwrap();
+        drop(set);
+        let anonymous = file.create_object(Header::dataset(Vec::new(), data(&[4000], &[1000], 8))).unwrap();
+        anonymous.write(&whole(&anonymous), &[1; 32_000]).unwrap();
+        drop(anonymous);
+        assert_eq!(file.root().unwrap().link_count().unwrap(), 1);
+        let file = place.reopened(file);
+        at(&file, "set").write(&[isotach_hdf5::Run { first: 1, count: 1 }], &[2; 8]).unwrap();
+        at(&file, "set").put_attribute(attribute("large", &[4; 100_000])).unwrap();
+        let before = file.commit().unwrap();
+        // Header, index, three arrays, a chunk in place, an attribute.
+        assert_eq!(place.objects().len(), empty.len() + 7);
+        file.root().unwrap().remove_link("set").unwrap();
+        assert!(file.commit().unwrap() > before);
+        assert_eq!((file.root().unwrap().link_count().unwrap(), place.objects()), (0, empty));
+    }
+}
+
+#[test]
+fn a_link_is_moved_and_copied() {
+    for place in places() {
+        let file = place.create();
+        let root = file.root().unwrap();
+        let (one, other) = (linked(&file, "one", group()), linked(&file, "other", group()));
+        linked_in(&one, "x", group());
+        one.move_link("x", &other, "y").unwrap();
+        assert_eq!((one.link_count().unwrap(), at(&file, "other/y").kind()), (0, Kind::Group));
+        assert_eq!(at(&file, "other/y").header().unwrap().references, 1);
+        other.copy_link("y", &root, "z").unwrap();
+        assert_eq!(at(&file, "/z").header().unwrap().references, 2);
+        assert!(matches!(other.move_link("y", &root, "z"), Err(Error::AlreadyExists { .. })));
+        assert!(matches!(other.move_link("none", &root, "n"), Err(Error::NotFound { .. })));
+        drop((root, one, other));
+        let file = place.reopened(file);
+        assert_eq!(at(&file, "other/y").number(), at(&file, "z").number());
+    }
+}
+
+#[test]
+fn paths_follow_soft_links_from_the_group_that_holds_them() {
+    for place in places() {
+        let file = place.create();
+        let root = file.root().unwrap();
+        let outer = linked(&file, "outer", group());
+        let inner = linked_in(&outer, "inner", group());
+        let soft = |path: &str| Target::Soft(path.to_owned());
+        outer.insert_link("here", soft("inner"), Charset::Ascii).unwrap();
+        root.insert_link("away", soft("/outer/./here"), Charset::Ascii).unwrap();
+        root.insert_link("dangling", soft("none/at/all"), Charset::Ascii).unwrap();
+        root.insert_link("loop", soft("loop"), Charset::Ascii).unwrap();
+        let external = Target::External { file: "o.h5".to_owned(), path: "/p".to_owned() };
+        inner.insert_link("out", external, Charset::Ascii).unwrap();
+        let user = Target::User { class: 70, bytes: vec![1] };
+        inner.insert_link("user", user, Charset::Ascii).unwrap();
+        for path in ["outer/inner", "/outer//here/", "away", "./away/."] {
+            assert_eq!(at(&file, path).number(), inner.number(), "{path}");
+        }
+        assert_eq!(at(&file, "/").number(), at(&file, ".").number());
+        let resolve = |path, last| file.resolve(&root, path, last);
+        assert!(
+            matches!(resolve("outer/none", Last::Follow), Ok(Resolved::Absent { name, .. }) if name == "none")
+        );
+        assert!(matches!(resolve("none/x", Last::Follow), Err(Error::NotFound { .. })));
+        assert!(matches!(resolve("dangling/x", Last::Follow), Err(Error::NotFound { .. })));
+        assert!(
+            matches!(resolve("dangling", Last::Follow), Ok(Resolved::Link { name, .. }) if name == "dangling")
+        );
+        assert!(matches!(resolve("away", Last::Keep), Ok(Resolved::Link { .. })));
+        assert!(matches!(resolve("loop", Last::Follow), Err(Error::InvalidInput { .. })));
+        let Ok(Resolved::External { file: name, path, link_parent }) = resolve("away/out/a/b", Last::Follow)
+        else {
+            panic!("an external link")
+        };
+        assert_eq!((name.as_str(), path.as_str(), link_parent.number()), ("o.h5", "/p/a/b", inner.number()));
+        let user = resolve("away/user/a", Last::Follow);
+        assert!(matches!(user, Ok(Resolved::UserDefined { class: 70, rest, .. }) if rest == "a"));
+    }
+}
+
+#[test]
+fn sixteen_soft_links_are_followed_and_not_one_more() {
+    let place = crate::common::memory();
+    let file = place.create();
+    let root = file.root().unwrap();
+    linked(&file, "0", group());
+    for at in 1..=17 {
+        let target = Target::Soft((at - 1).to_string());
+        root.insert_link(&at.to_string(), target, Charset::Ascii).unwrap();
+    }
+    assert!(matches!(file.resolve(&root, "16", Last::Follow), Ok(Resolved::Object(_))));
+    assert!(matches!(file.resolve(&root, "17", Last::Follow), Err(Error::InvalidInput { .. })));
+}
+
+#[test]
+fn blobs_are_read_back_before_and_after_a_commit() {
+    for place in places() {
+        let file = place.create();
+        let lengths = [1, 20, 40_000, 300_000, 3_000_000, 0];
+        let blobs: Vec<(BlobId, Vec<u8>)> = (0..400)
+            .map(|at| {
+                let bytes = vec![at as u8; lengths[at % if at < 12 { 6 } else { 2 }]];
+                (file.put_blob(&bytes).unwrap(), bytes)
+            })
+            .collect();
+        let check = |file: &isotach_hdf5::File| {
+            blobs.iter().for_each(|(id, bytes)| assert!(file.blob(id).unwrap() == *bytes));
+        };
+        check(&file);
+        let file = place.reopened(file);
+        check(&file);
+        let (id, bytes) = &blobs[1];
+        file.remove_blob(id).unwrap();
+        file.remove_blob(id).unwrap();
+        let new = file.put_blob(b"new").unwrap();
+        let file = place.reopened(file);
+        assert_eq!((file.blob(&new).unwrap(), bytes.len()), (b"new".to_vec(), 20));
+        assert_eq!(file.blob(&blobs[0].0).unwrap(), blobs[0].1, "a page stays while it has blobs");
+        blobs.iter().for_each(|(id, _)| file.remove_blob(id).unwrap());
+        let file = place.reopened(file);
+        assert!(matches!(file.blob(&blobs[0].0), Err(Error::NotFound { .. })));
+        assert!(matches!(file.blob(&BlobId([9; 16])), Err(Error::NotFound { .. })));
+        assert!(file.blob(&BlobId::NULL).unwrap().is_empty());
+    }
+}
+
+#[test]
+fn a_copy_has_everything_below_and_keeps_what_is_shared_shared() {
+    for (from, to) in places().into_iter().zip(places()) {
+        let (file, other) = (from.create(), to.create());
+        let tree = linked(&file, "tree", group());
+        let set = linked_in(&tree, "set", Header::dataset(b"type".to_vec(), data(&[50, 60], &[20, 30], 8)));
+        let bytes: Vec<u8> = (0..24_000_u32).map(|at| at as u8).collect();
+        set.write(&whole(&set), &bytes).unwrap();
+        set.put_attribute(attribute("units", b"m")).unwrap();
+        tree.insert_link("again", hard(&set), Charset::Ascii).unwrap();
+        tree.insert_link("soft", Target::Soft("set".to_owned()), Charset::Ascii).unwrap();
+        linked_in(&linked_in(&tree, "sub", group()), "deep", group());
+        tree.insert_link("cycle", hard(&tree), Charset::Ascii).unwrap();
+
+        let copy = tree.copy_to(&other, &CopyOptions::default()).unwrap();
+        other.root().unwrap().insert_link("copy", hard(&copy), Charset::Ascii).unwrap();
+        drop(copy);
+        let other = to.reopened(other);
+        assert_eq!(read_all(&at(&other, "copy/set")), bytes);
+        assert_eq!(at(&other, "copy/set").attribute("units").unwrap().unwrap().value, b"m");
+        assert_eq!(at(&other, "copy/set").header().unwrap().references, 2);
+        assert_eq!(at(&other, "copy/again").number(), at(&other, "copy/soft").number());
+        assert_eq!(at(&other, "copy/sub/deep").kind(), Kind::Group);
+        assert_eq!(at(&other, "copy/cycle").number(), at(&other, "copy").number());
+
+        let options =
+            CopyOptions { is_shallow: true, expand_soft: true, without_attributes: true, convert: None };
+        let copy = tree.copy_to(&file, &options).unwrap();
+        file.root().unwrap().insert_link("copy", hard(&copy), Charset::Ascii).unwrap();
+        assert_eq!(at(&file, "copy/sub").link_count().unwrap(), 0);
+        assert_eq!(at(&file, "copy/soft").attribute_count().unwrap(), 0);
+        assert!(matches!(copy.link("soft").unwrap().unwrap().target, Target::Hard { .. }));
+    }
+}
+
+/// Turns elements of one type around.
+struct Reversed;
+
+impl Convert for Reversed {
+    fn applies(&self, datatype: &[u8]) -> Result<bool, Error> {
+        Ok(datatype == b"references")
+    }
+
+    fn convert(&self, _: &[u8], elements: Vec<u8>) -> Result<Vec<u8>, Error> {
+        Ok(elements.iter().map(|byte| !byte).collect())
+    }
+}
+
+#[test]
+fn a_copy_translates_the_elements_and_attributes_that_need_it() {
+    let (from, to) = (crate::common::memory(), crate::common::memory());
+    let (file, other) = (from.create(), to.create());
+    let set = linked(&file, "set", Header::dataset(b"references".to_vec(), data(&[150_000], &[1000], 1)));
+    set.write(&whole(&set), &[1; 150_000]).unwrap();
+    set.put_attribute(attribute("plain", b"a")).unwrap();
+    set.put_attribute(Attribute { datatype: b"references".to_vec(), ..attribute("list", &[0]) }).unwrap();
+    let options = CopyOptions { convert: Some(&Reversed), ..CopyOptions::default() };
+    let copy = set.copy_to(&other, &options).unwrap();
+    assert!(read_all(&copy).iter().all(|byte| *byte == 254));
+    assert_eq!(copy.attribute("plain").unwrap().unwrap().value, b"a");
+    assert_eq!(copy.attribute("list").unwrap().unwrap().value, [255]);
+}

@@ -1,0 +1,137 @@
+/* Checks of an HDF5 connector by the calls of a program: the same ones on the native connector and on any other.
+ *
+ * Usage: checks FOLDER [AREA...]. Prints a line for each check, and at the end how many there were and how many failed.
+ */
+#include "check.h"
+
+#include <stdarg.h>
+
+static int checks, failures;
+static const char *folder;
+
+bool check(bool holds, const char *format, ...)
+{
+    va_list arguments;
+    printf("%s ", holds ? "ok    " : "FAILED");
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    printf("\n");
+    fflush(stdout);
+    checks++;
+    failures += !holds;
+    return holds;
+}
+
+void show(const char *what, long long value)
+{
+    printf("       %s = %lld\n", what, value);
+}
+
+void show_text(const char *what, const char *value)
+{
+    printf("       %s = %s\n", what, value);
+}
+
+const char *path(const char *name)
+{
+    static char paths[4][4096];
+    static int next;
+    char *text = paths[next++ % 4];
+    snprintf(text, sizeof paths[0], "%s/%s", folder, name);
+    return text;
+}
+
+hid_t new_file(const char *name)
+{
+    hid_t file = H5Fcreate(path(name), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    DONE(file, "create %s", name);
+    return file;
+}
+
+hid_t open_file(const char *name, bool writable)
+{
+    hid_t file = H5Fopen(path(name), writable ? H5F_ACC_RDWR : H5F_ACC_RDONLY, H5P_DEFAULT);
+    DONE(file, "open %s", name);
+    return file;
+}
+
+hid_t space_of(hsize_t first, hsize_t second, hsize_t third)
+{
+    hsize_t sizes[3] = {first, second, third};
+    int rank = third ? 3 : second ? 2 : 1;
+    return H5Screate_simple(rank, sizes, NULL);
+}
+
+hid_t int_dataset(hid_t at, const char *name, hid_t space, int first)
+{
+    hsize_t count = (hsize_t)H5Sget_simple_extent_npoints(space);
+    int *values = malloc(count * sizeof *values);
+    hid_t dataset = H5Dcreate2(at, name, H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    for (hsize_t i = 0; i < count; i++)
+        values[i] = first + (int)i;
+    check(dataset >= 0 && H5Dwrite(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0,
+          "create and write %s", name);
+    free(values);
+    return dataset;
+}
+
+void put_int(hid_t at, const char *name, int value)
+{
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t attribute = H5Acreate2(at, name, H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT);
+    check(attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_INT, &value) >= 0, "put attribute %s", name);
+    H5Aclose(attribute);
+    H5Sclose(space);
+}
+
+int int_of(hid_t at, const char *name)
+{
+    int value = -1;
+    hid_t attribute = H5Aopen(at, name, H5P_DEFAULT);
+    if (attribute < 0 || H5Aread(attribute, H5T_NATIVE_INT, &value) < 0)
+        value = -1;
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    return value;
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} AREAS[] = {
+    {"files", check_files},           {"groups", check_groups},       {"links", check_links},
+    {"attributes", check_attributes}, {"types", check_types},         {"datasets", check_datasets},
+    {"extents", check_extents},       {"selections", check_selections}, {"chunks", check_chunks},
+    {"variable", check_variable},     {"references", check_references}, {"objects", check_objects},
+    {"copies", check_copies},
+};
+
+static bool is_wanted(const char *name, int count, char **wanted)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(name, wanted[i]) == 0)
+            return true;
+    return count == 0;
+}
+
+int main(int count, char **arguments)
+{
+    if (count < 2) {
+        fprintf(stderr, "usage: checks FOLDER [AREA...]\n");
+        return 2;
+    }
+    folder = arguments[1];
+    if (!getenv("CHECKS_VERBOSE"))
+        H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    for (size_t i = 0; i < sizeof AREAS / sizeof AREAS[0]; i++) {
+        if (!is_wanted(AREAS[i].name, count - 2, arguments + 2))
+            continue;
+        printf("== %s\n", AREAS[i].name);
+        AREAS[i].run();
+        /* What a check left open would show up in the next one. */
+        show("open objects", H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL));
+    }
+    printf("%d checks, %d failed\n", checks, failures);
+    return failures ? 1 : 0;
+}

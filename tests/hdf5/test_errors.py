@@ -1,0 +1,153 @@
+"""What goes wrong: each is an HDF5 error with a text that helps, and what was there stays readable."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import NATIVE, Connector
+
+
+def python(connector: Connector, script: str, folder: Path) -> str:
+    """Runs a script, and returns what it printed."""
+    done = connector.run([sys.executable, "-c", "import h5py, numpy as np, os\n" + script], folder=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def failure(connector: Connector, script: str, folder: Path) -> str:
+    """Runs a script that raises OSError, and returns the error's text."""
+    lines = "".join(f"    {line}\n" for line in script.splitlines())
+    return python(
+        connector,
+        f"try:\n{lines}    print('no error')\nexcept OSError as error:\n    print(type(error).__name__, error)\n",
+        folder,
+    )
+
+
+def test_a_missing_file_and_one_that_is_there_are_the_errors_of_python(
+    isotach: Connector, tmp_path: Path
+) -> None:
+    assert failure(isotach, "h5py.File('none.h5', 'r')", tmp_path).startswith("FileNotFoundError")
+    assert failure(isotach, "h5py.File('none.h5', 'r+')", tmp_path).startswith("FileNotFoundError")
+    python(isotach, "h5py.File('there.h5', 'w').close()", tmp_path)
+    assert failure(isotach, "h5py.File('there.h5', 'x')", tmp_path).startswith("FileExistsError")
+    assert failure(isotach, "h5py.File('no-folder/file.h5', 'w')", tmp_path).startswith("FileNotFoundError")
+
+
+def test_a_native_file_is_refused_with_a_way_to_import_it(isotach: Connector, tmp_path: Path) -> None:
+    python(NATIVE, "h5py.File('native.h5', 'w')['x'] = [1, 2]", tmp_path)
+    before = (tmp_path / "native.h5").read_bytes()
+    for mode in ("r", "r+", "a"):
+        assert "isotach h5 copy" in failure(isotach, f"h5py.File('native.h5', '{mode}')", tmp_path)
+    assert (tmp_path / "native.h5").read_bytes() == before
+    (tmp_path / "text.h5").write_text("nothing of HDF5's")
+    assert "no HDF5 file" in failure(isotach, "h5py.File('text.h5', 'r')", tmp_path)
+
+
+def test_a_stub_of_a_newer_format_and_a_lost_container_say_so(isotach: Connector, tmp_path: Path) -> None:
+    python(isotach, "h5py.File('file.h5', 'w')['x'] = [1, 2]", tmp_path)
+    stub = tmp_path / "file.h5"
+    whole = stub.read_bytes()
+    stub.write_bytes(whole.replace(b"isotach 1", b"isotach 9"))
+    assert "newer" in failure(isotach, "h5py.File('file.h5', 'r')", tmp_path)
+    stub.write_bytes(whole[: len(whole) // 2])
+    assert "file.h5" in failure(isotach, "h5py.File('file.h5', 'r')", tmp_path)
+    stub.write_bytes(whole)
+    (tmp_path / ".isotach-h5").rename(tmp_path / "elsewhere")
+    assert "isotach-h5" in failure(isotach, "h5py.File('file.h5', 'r')", tmp_path)
+    (tmp_path / "elsewhere").rename(tmp_path / ".isotach-h5")
+    assert python(isotach, "print(h5py.File('file.h5', 'r')['x'][1])", tmp_path) == "2\n"
+
+
+def test_a_damaged_chunk_is_named_and_the_others_are_read(isotach: Connector, tmp_path: Path) -> None:
+    python(
+        isotach,
+        "with h5py.File('file.h5', 'w') as file:\n"
+        "    file.create_dataset('group/values', data=np.full((4, 1 << 17), 0x5a5a5a5a5a5a5a5a), chunks=(1, 1 << 17))\n",
+        tmp_path,
+    )
+    pattern = b"\x5a" * 4096
+    holders = [
+        path
+        for path in (tmp_path / ".isotach-h5").rglob("*")
+        if path.is_file() and pattern in path.read_bytes()
+    ]
+    (data,) = holders
+    content = bytearray(data.read_bytes())
+    place = content.rindex(pattern) + 100
+    content[place] ^= 1
+    data.write_bytes(content)
+    read = "file = h5py.File('file.h5', 'r')\n"
+    # Which of the chunks it is depends on the order in which they were written.
+    script = (
+        read + "for row in range(4):\n"
+        "    try:\n"
+        "        assert (file['group/values'][row] == 0x5a5a5a5a5a5a5a5a).all()\n"
+        "        print('whole')\n"
+        "    except OSError as error:\n"
+        "        print(row, str(error).replace('\\n', ' '))\n"
+    )
+    lines = python(isotach, script, tmp_path).splitlines()
+    (damaged,) = [line for line in lines if line != "whole"]
+    assert lines.count("whole") == 3
+    row = damaged.split()[0]
+    assert "/group/values" in damaged and f"[{row}, 0]" in damaged, damaged
+
+
+def test_one_of_several_programs_that_create_a_file_at_once_wins_whole(
+    isotach: Connector, tmp_path: Path
+) -> None:
+    script = (
+        "import sys, subprocess\n"
+        "children = [subprocess.Popen([sys.executable, '-c', '''\n"
+        "import h5py, sys, numpy as np\n"
+        'with h5py.File("file.h5", "w") as file:\n'
+        '    for name in "abc":\n'
+        "        file[name] = np.full(1000, int(sys.argv[1]))\n"
+        '    file.attrs["writer"] = int(sys.argv[1])\n'
+        "''', str(number)]) for number in range(6)]\n"
+        "assert not any(child.wait() for child in children)\n"
+        "with h5py.File('file.h5', 'r') as file:\n"
+        "    writer = file.attrs['writer']\n"
+        "    assert sorted(file) == ['a', 'b', 'c'] and all((file[name][:] == writer).all() for name in 'abc')\n"
+        "print('done')\n"
+    )
+    assert python(isotach, script, tmp_path) == "done\n"
+
+
+FULL = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+file = h5py.File('file.h5', 'r+')
+file['x'][...] = 0
+file.attrs['n'] = 2
+try:
+    file['large'] = np.random.default_rng(1).integers(0, 1 << 60, 1 << 20)
+    print('no error')
+except (OSError, RuntimeError) as error:
+    print(str(error).replace('\\n', ' '))
+{then}
+"""
+
+
+@pytest.mark.parametrize("then", ["os.kill(os.getpid(), signal.SIGKILL)", "file.close()"])
+def test_a_full_disk_leaves_the_last_version(then: str, isotach: Connector, tmp_path: Path) -> None:
+    create = (
+        "with h5py.File('file.h5', 'w') as file:\n    file['x'] = np.arange(1000)\n    file.attrs['n'] = 1\n"
+    )
+    python(isotach, create, tmp_path)
+    script = "import h5py, numpy as np, os, sys\nsys.stdout.reconfigure(line_buffering=True)\n" + FULL.format(
+        then=then
+    )
+    told = isotach.run([sys.executable, "-c", script], folder=tmp_path)
+    assert "no space left" in told.stdout, told.stdout + told.stderr
+    if then == "file.close()":
+        assert told.returncode == 1 and "file.h5 stays at its last version" in told.stderr
+    check = (
+        "with h5py.File('file.h5', 'r') as file:\n    print(file.attrs['n'], file['x'][999], sorted(file))\n"
+    )
+    assert python(isotach, check, tmp_path).strip() == "1 999 ['x']"

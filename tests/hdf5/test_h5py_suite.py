@@ -1,0 +1,26 @@
+"""h5py's own tests, from its wheel, through the connector. `h5py-differs.txt` names each test that passes on native HDF5 only, and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import suite
+from conftest import HERE, NATIVE, Connector
+
+# Of the 877 that pass on native HDF5.
+AT_LEAST = 830
+
+
+def test_the_tests_of_h5py_pass_but_for_those_with_a_reason(isotach: Connector, tmp_path: Path) -> None:
+    pytest.importorskip("h5py")
+    outcomes = []
+    for connector in (NATIVE, isotach):
+        folder = tmp_path / ("native" if connector is NATIVE else "isotach")
+        folder.mkdir()
+        outcomes.append(suite.run(connector, ["--pyargs", "h5py"], folder))
+    native, ours = outcomes
+    found = suite.surprises(native, ours, suite.reasons(HERE / "h5py-differs.txt"))
+    assert not found, "\n".join(found)
+    assert len(native.passed & ours.passed) >= AT_LEAST
