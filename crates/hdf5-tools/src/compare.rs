@@ -26,10 +26,10 @@ impl Comparison<'_> {
             let equal = |is_equal: bool, what: &'static str| {
                 if is_equal { Ok(()) } else { Err(Error::Differs { path: path.to_owned(), what }) }
             };
-            let copy = *self.numbers.get(&object.number).ok_or(Error::Differs {
-                path: path.to_owned(),
-                what: "the existence",
-            })?;
+            let copy = *self
+                .numbers
+                .get(&object.number)
+                .ok_or(Error::Differs { path: path.to_owned(), what: "the existence" })?;
             let about = Error::about(path);
             let (one, other) = (self.source.header(object.number)?, self.copy.header(copy)?);
             equal(self.has_same_header(&one, &other, path)?, "the header")?;
@@ -46,7 +46,8 @@ impl Comparison<'_> {
     }
 
     fn has_same_type(&self, one: &[u8], other: &[u8], place: &str) -> Result<bool> {
-        let committed = |stored| Stored::parse(stored).map(|stored| stored.committed).map_err(Error::at(place));
+        let committed =
+            |stored| Stored::parse(stored).map(|stored| stored.committed).map_err(Error::at(place));
         let expected = self.numbers.get(&committed(one)?).copied().unwrap_or(0);
         Ok(datatype(one, place)? == datatype(other, place)? && expected == committed(other)?)
     }
@@ -68,7 +69,8 @@ impl Comparison<'_> {
             (Some(one), Some(other)) => self.are_equal(&form, one, other)?,
             (one, other) => one.is_none() && other.is_none(),
         };
-        let unused_fill = |header| StoredCreation::parse(header).map(|stored| stored.unused_fill).map_err(Error::at(place));
+        let unused_fill =
+            |header| StoredCreation::parse(header).map(|stored| stored.unused_fill).map_err(Error::at(place));
         let (one_unused, other_unused) = (unused_fill(&one.creation)?, unused_fill(&other.creation)?);
         let ids = |data: &isotach_hdf5::Data| data.filters.iter().map(|filter| filter.id).collect::<Vec<_>>();
         Ok(has_same_fill
@@ -83,7 +85,9 @@ impl Comparison<'_> {
         let expected = self.source.links(group)?.into_iter().filter_map(|(name, link)| {
             let target = match link.target {
                 _ if self.plan.left_out_links.contains(&(group, name.clone())) => return None,
-                LinkTarget::Hard { number, kind } => LinkTarget::Hard { number: *self.numbers.get(&number)?, kind },
+                LinkTarget::Hard { number, kind } => {
+                    LinkTarget::Hard { number: *self.numbers.get(&number)?, kind }
+                }
                 other => other,
             };
             Some((name, target, link.charset))
@@ -119,7 +123,13 @@ impl Comparison<'_> {
         self.copy.forget_blobs();
     }
 
-    fn has_same_elements(&self, dataset: u64, copy: u64, header: &Header, steps: &mut Steps<'_>) -> Result<bool> {
+    fn has_same_elements(
+        &self,
+        dataset: u64,
+        copy: u64,
+        header: &Header,
+        steps: &mut Steps<'_>,
+    ) -> Result<bool> {
         let Some(data) = &header.data else { return Ok(true) };
         if self.plan.by_chunk.contains(&dataset) {
             let chunks = self.source.chunks(dataset)?;
@@ -165,7 +175,8 @@ impl Comparison<'_> {
         match &datatype.class {
             Class::Compound { members } => {
                 for member in members {
-                    let range = member.offset as usize..member.offset as usize + member.datatype.size as usize;
+                    let range =
+                        member.offset as usize..member.offset as usize + member.datatype.size as usize;
                     let (one, other) = (one.get(range.clone()), other.get(range));
                     let (one, other) = one.zip(other).ok_or_else(cut)?;
                     if !self.are_equal(&member.datatype, one, other)? {
@@ -176,13 +187,12 @@ impl Comparison<'_> {
             }
             Class::Array { base, .. } => self.are_equal(base, one, other),
             Class::Sequence { base } => {
-                let ((length, one), (other_length, other)) = (blob(self.source, one)?, blob(self.copy, other)?);
+                let ((length, one), (other_length, other)) =
+                    (blob(self.source, one)?, blob(self.copy, other)?);
                 Ok(length == other_length && self.are_equal(base, &one, &other)?)
             }
             Class::VariableText { .. } => Ok(blob(self.source, one)? == blob(self.copy, other)?),
-            Class::Reference(ReferenceKind::Object) => {
-                Ok(self.copy_of(number(one)?) == number(other)?)
-            }
+            Class::Reference(ReferenceKind::Object) => Ok(self.copy_of(number(one)?) == number(other)?),
             Class::Reference(ReferenceKind::Standard) => {
                 Ok(self.copy_of(target(self.source, one)?) == target(self.copy, other)?)
             }

@@ -8,11 +8,12 @@ use isotach_hdf5_types::{Stored, StoredCreation};
 use crate::{
     Block, Error, Refusal, Result, Source,
     compare::Comparison,
-    model::ModelTarget,
-    native::NativeTarget,
+    model::{ModelLimits, ModelTarget},
+    native::{NativeLimits, NativeTarget},
     open::Kind as FileKind,
+    place::{check_free, is_uri},
     plan::{Plan, file_form},
-    target::Target,
+    target::{Limits, Target},
     translate::{Numbers, Translation},
 };
 
@@ -69,6 +70,17 @@ pub fn copy(
     options: CopyOptions,
     progress: &mut dyn FnMut(Step),
 ) -> Result<Copied> {
+    let limits: Box<dyn Limits> = match options.kind {
+        FileKind::Isotach => Box::new(ModelLimits::new()?),
+        FileKind::Native => Box::new(NativeLimits::new()?),
+    };
+    if options.kind == FileKind::Native || !is_uri(name) {
+        check_free(name.as_ref())?;
+    }
+    let plan = Plan::new(source, &*limits)?;
+    if !plan.refused.is_empty() && !options.skip_unsupported {
+        return Err(Error::Refused { refused: plan.refused });
+    }
     let root = source.header(source.root()?)?;
     let properties = source.properties()?;
     let mut target: Box<dyn Target> = match options.kind {
@@ -79,12 +91,9 @@ pub fn copy(
         }
         FileKind::Native => Box::new(NativeTarget::create(name, &root, &properties)?),
     };
-    let plan = Plan::new(source, &*target)?;
-    if !plan.refused.is_empty() && !options.skip_unsupported {
-        return Err(Error::Refused { refused: plan.refused });
-    }
     let passes = if options.check { 2 } else { 1 };
-    let mut steps = Steps { step: Step { datasets: 0, bytes: 0, bytes_total: plan.bytes * passes }, progress };
+    let mut steps =
+        Steps { step: Step { datasets: 0, bytes: 0, bytes_total: plan.bytes * passes }, progress };
     let (numbers, mut copied) = Copy { source, target: &*target, plan: &plan }.run(&mut steps)?;
     let copy = target.complete()?;
     if options.check {
@@ -135,7 +144,8 @@ impl Copy<'_> {
             self.plan.objects.iter().partition(|object| object.kind == Kind::Datatype);
         for object in types.into_iter().chain(others) {
             if !numbers.contains_key(&object.number) {
-                let number = self.create(object.number, &numbers, &lost).map_err(Error::about(&object.path))?;
+                let number =
+                    self.create(object.number, &numbers, &lost).map_err(Error::about(&object.path))?;
                 numbers.insert(object.number, number);
             }
         }
@@ -143,7 +153,8 @@ impl Copy<'_> {
         for object in self.plan.objects.iter().filter(|object| object.kind == Kind::Group) {
             self.links(object.number, &numbers).map_err(Error::about(&object.path))?;
         }
-        let translation = Translation { source: self.source, target: self.target, numbers: &numbers, lost: &lost };
+        let translation =
+            Translation { source: self.source, target: self.target, numbers: &numbers, lost: &lost };
         for object in &self.plan.objects {
             let about = Error::about(&object.path);
             copied.attributes += self.attributes(object.number, &translation).map_err(&about)?;

@@ -46,7 +46,11 @@ impl Temporary {
             // The file system has no hard links.
             Err(_) => {
                 check_free(last)?;
-                fs::rename(path, last).map_err(Error::io(format!("rename {} to {}", path.display(), last.display())))
+                fs::rename(path, last).map_err(Error::io(format!(
+                    "rename {} to {}",
+                    path.display(),
+                    last.display()
+                )))
             }
         }
     }
@@ -58,4 +62,10 @@ pub(crate) fn check_free(path: &Path) -> Result<()> {
         Ok(_) => Err(Error::Exists { name: path.display().to_string() }),
         Err(_) => Ok(()),
     }
+}
+
+/// Whether a name has the URI of a pool.
+pub(crate) fn is_uri(name: &str) -> bool {
+    let scheme = name.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
+    name.contains("://") || scheme.is_some_and(|scheme| isotach_open::registry().engine(&scheme).is_ok())
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use isotach_hdf5::{Header, Kind};
 use isotach_hdf5_types::{Datatype, ReferenceKind, Stored};
 
-use crate::{Error, Refusal, Result, Source, target::Target};
+use crate::{Error, Refusal, Result, Source, target::Limits};
 
 /// What of a file is copied, and what is not.
 #[derive(Debug, Default)]
@@ -50,8 +50,8 @@ fn type_obstacle(datatype: &Datatype) -> Option<String> {
 }
 
 impl Plan {
-    /// Walks the source, and asks the target what it can take.
-    pub(crate) fn new(source: &dyn Source, target: &dyn Target) -> Result<Self> {
+    /// Walks the source, and asks what the target can hold.
+    pub(crate) fn new(source: &dyn Source, limits: &dyn Limits) -> Result<Self> {
         let root = source.root()?;
         let mut plan = Self::default();
         let mut paths = HashMap::from([(root, String::new())]);
@@ -59,7 +59,7 @@ impl Plan {
         while let Some(object) = left.pop_front() {
             let path = object.path.clone();
             let about = Error::about(&path);
-            let why = plan.object(source, target, &object, object.number == root).map_err(&about)?;
+            let why = plan.object(source, limits, &object, object.number == root).map_err(&about)?;
             if let Some(why) = why {
                 plan.left_out.insert(object.number);
                 plan.refused.push(Refusal { path: object.path, why });
@@ -69,7 +69,7 @@ impl Plan {
                 let above = path.trim_end_matches('/');
                 for (name, link) in source.links(object.number).map_err(&about)? {
                     let path = format!("{above}/{name}");
-                    if let Some(why) = target.link_obstacle(&link) {
+                    if let Some(why) = limits.link_obstacle(&link) {
                         plan.left_out_links.insert((object.number, name.clone()));
                         plan.refused.push(Refusal { path, why });
                         continue;
@@ -90,7 +90,7 @@ impl Plan {
     fn object(
         &mut self,
         source: &dyn Source,
-        target: &dyn Target,
+        limits: &dyn Limits,
         object: &Planned,
         is_root: bool,
     ) -> Result<Option<String>> {
@@ -99,15 +99,16 @@ impl Plan {
             return Ok(Some(why));
         }
         let header = source.header(*number)?;
-        if let Some(why) = obstacle(&header, path, target, is_root)? {
+        if let Some(why) = obstacle(&header, path, limits, is_root)? {
             return Ok(Some(why));
         }
         if header.kind == Kind::Dataset {
-            if source.moves_chunks(*number)? && !is_bound(&header, path)? && target.takes_chunks(&header)? {
+            if source.moves_chunks(*number)? && !is_bound(&header, path)? && limits.takes_chunks(&header)? {
                 self.by_chunk.insert(*number);
             } else if !source.decodes(&header) {
                 let filters = header.data.iter().flat_map(|data| &data.filters);
-                let names: Vec<String> = filters.map(|filter| format!("{} {}", filter.id, filter.name)).collect();
+                let names: Vec<String> =
+                    filters.map(|filter| format!("{} {}", filter.id, filter.name)).collect();
                 return Ok(Some(format!("a filter that is not known: {}", names.join(", "))));
             }
             self.bytes += source.storage_size(*number)?;
@@ -130,7 +131,7 @@ fn is_bound(header: &Header, place: &str) -> Result<bool> {
     Ok(datatype(&header.datatype, place)?.is_bound_to_its_file())
 }
 
-fn obstacle(header: &Header, path: &str, target: &dyn Target, is_root: bool) -> Result<Option<String>> {
+fn obstacle(header: &Header, path: &str, limits: &dyn Limits, is_root: bool) -> Result<Option<String>> {
     if header.kind == Kind::Map {
         return Ok(Some("it is a map".to_owned()));
     }
@@ -142,5 +143,5 @@ fn obstacle(header: &Header, path: &str, target: &dyn Target, is_root: bool) -> 
             return Ok(Some(why));
         }
     }
-    if is_root { Ok(None) } else { target.obstacle(header) }
+    if is_root { Ok(None) } else { limits.obstacle(header) }
 }

@@ -4,16 +4,20 @@ use isotach_hdf5::{Attribute, BlobId, Charset, Header, Link};
 
 use crate::{Block, Result};
 
-/// A new file, which appears when it is finished.
-pub(crate) trait Target {
-    /// The number of the root group.
-    fn root(&self) -> Result<u64>;
+/// What a kind of file can hold.
+pub(crate) trait Limits {
     /// Why an object like this one cannot be created. Nothing for most.
     fn obstacle(&self, header: &Header) -> Result<Option<String>>;
     /// Whether chunks of such a dataset can be stored as they are in another file.
     fn takes_chunks(&self, header: &Header) -> Result<bool>;
     /// Why a link cannot be created. Nothing for most.
     fn link_obstacle(&self, link: &Link) -> Option<String>;
+}
+
+/// A new file, which appears when it is finished.
+pub(crate) trait Target {
+    /// The number of the root group.
+    fn root(&self) -> Result<u64>;
     /// Creates an object. It stays if it is linked.
     fn create(&self, header: &Header) -> Result<u64>;
     /// Creates a link in a group.

@@ -1,10 +1,7 @@
 //! [`Translation`]: elements of one file as elements of another. Variable-length data is copied, and references lead to the copies of
 //! their objects.
 
-use std::{
-    cell::Cell,
-    collections::HashMap,
-};
+use std::{cell::Cell, collections::HashMap};
 
 use isotach_hdf5::{BlobId, Error as FileError};
 use isotach_hdf5_types::{Class, Datatype, ReferenceKind};
@@ -47,7 +44,9 @@ impl Translation<'_> {
         if !datatype.is_bound_to_its_file() {
             return Ok(());
         }
-        elements.chunks_exact_mut(datatype.size as usize).try_for_each(|element| self.element(datatype, element))
+        elements
+            .chunks_exact_mut(datatype.size as usize)
+            .try_for_each(|element| self.element(datatype, element))
     }
 
     fn element(&self, datatype: &Datatype, element: &mut [u8]) -> Result<()> {

@@ -16,8 +16,8 @@ use crate::{
     view::View,
 };
 
-/// The number of the shuffle filter, whose one value is the size of an element.
-const SHUFFLE: u16 = 2;
+/// Shuffle, szip, n-bit, and scale and offset: HDF5 computes their values from the type and the chunk.
+const COMPUTED: [u16; 4] = [2, 4, 5, 6];
 
 /// The header of a new dataset.
 pub(crate) fn header(view: &Arc<View>, new: NewDataset) -> Result<Header> {
@@ -26,7 +26,7 @@ pub(crate) fn header(view: &Arc<View>, new: NewDataset) -> Result<Header> {
     let kind = view.file_type(&stored)?;
     let space = space::extent(library, new.space)?;
     let element = u32::try_from(kind.size).map_err(|_| Error::unsupported("elements of 4 GiB and more"))?;
-    let filters = filters(view, new.dcpl, element)?;
+    let filters = filters(view, new, &kind)?;
     let (chunk, is_chunked) = chunk(view, new.dcpl, &space, element)?;
     let fill = fill(view, new.dcpl, &kind)?;
     let (fill, unused_fill) = if plist::fills(library, new.dcpl)? { (fill, None) } else { (None, fill) };
@@ -77,12 +77,13 @@ fn chunk(view: &View, dcpl: Hid, space: &Space, element: u32) -> Result<(Vec<u64
 }
 
 /// The filters with the values that HDF5 sets for the dataset.
-fn filters(view: &View, dcpl: Hid, element: u32) -> Result<Vec<Filter>> {
-    let mut filters = plist::filters(view.library, dcpl)?;
-    for filter in filters.iter_mut().filter(|filter| filter.id == SHUFFLE) {
-        filter.values = vec![element];
+fn filters(view: &View, new: NewDataset, kind: &FileType) -> Result<Vec<Filter>> {
+    let filters = plist::filters(view.library, new.dcpl)?;
+    if !filters.iter().any(|filter| COMPUTED.contains(&filter.id)) {
+        return Ok(filters);
     }
-    Ok(filters)
+    let completed = view.shadow.completed(kind.memory.raw(), new.space, new.dcpl)?;
+    plist::filters(view.library, completed.raw())
 }
 
 /// The program's fill value in the form of the file.

@@ -6,7 +6,8 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 use crate::abi::{
-    ConnectorClass, FileSpecificArgs, Herr, Hid, Hsize, Htri, IdCallback, LocParams, OptionalArgs,
+    ConnectorClass, DatasetGetArgs, FileSpecificArgs, Herr, Hid, Hsize, Htri, IdCallback, LocParams,
+    OptionalArgs,
 };
 
 /// Declares [`Library`]: `ids` are functions that take and give only numbers, `pointers` those that dereference what they are given.
@@ -95,6 +96,7 @@ library! {
         H5Pget_external_count(list: Hid) -> c_int;
         H5Pget_elink_fapl(list: Hid) -> Hid;
         H5Pget_nfilters(list: Hid) -> c_int;
+        H5Pset_alloc_time(list: Hid, time: c_int) -> Herr;
         H5Pset_link_creation_order(list: Hid, flags: c_uint) -> Herr;
         H5Pset_attr_creation_order(list: Hid, flags: c_uint) -> Herr;
         H5Pset_fapl_core(list: Hid, increment: usize, is_stored: bool) -> Herr;
@@ -136,6 +138,7 @@ library! {
         H5VLgroup_open(object: *mut c_void, loc: *const LocParams, connector: Hid, name: *const c_char, gapl: Hid, dxpl: Hid, request: *mut *mut c_void) -> *mut c_void;
         H5VLgroup_close(object: *mut c_void, connector: Hid, dxpl: Hid, request: *mut *mut c_void) -> Herr;
         H5VLdataset_create(object: *mut c_void, loc: *const LocParams, connector: Hid, name: *const c_char, lcpl: Hid, kind: Hid, space: Hid, dcpl: Hid, dapl: Hid, dxpl: Hid, request: *mut *mut c_void) -> *mut c_void;
+        H5VLdataset_get(object: *mut c_void, connector: Hid, arguments: *mut DatasetGetArgs, dxpl: Hid, request: *mut *mut c_void) -> Herr;
         H5VLdataset_close(object: *mut c_void, connector: Hid, dxpl: Hid, request: *mut *mut c_void) -> Herr;
         H5VLdatatype_commit(object: *mut c_void, loc: *const LocParams, connector: Hid, name: *const c_char, kind: Hid, lcpl: Hid, tcpl: Hid, tapl: Hid, dxpl: Hid, request: *mut *mut c_void) -> *mut c_void;
         H5VLdatatype_close(object: *mut c_void, connector: Hid, dxpl: Hid, request: *mut *mut c_void) -> Herr;

@@ -35,9 +35,9 @@ pub(crate) unsafe fn file(view: &View, op: c_int, arguments: *mut c_void) -> Res
     let arguments = arguments.ok_or_else(|| Error::argument("no arguments"))?;
     match op {
         // SAFETY: the number says which member of the union is set.
-        file_op::SIZE => unsafe { put(arguments.size, size_of_file(view)?) },
+        file_op::SIZE => unsafe { put(arguments.size, view.file.stored_size()?) },
         // SAFETY: as above.
-        file_op::END_OF_ALLOCATION => unsafe { put(arguments.end, size_of_file(view)?) },
+        file_op::END_OF_ALLOCATION => unsafe { put(arguments.end, view.file.stored_size()?) },
         // SAFETY: as above.
         file_op::FREE_SPACE => unsafe { put(arguments.size, 0) },
         other => {
@@ -45,29 +45,6 @@ pub(crate) unsafe fn file(view: &View, op: c_int, arguments: *mut c_void) -> Res
         }
     }
     Ok(0)
-}
-
-/// The bytes of all stored chunks.
-fn size_of_file(view: &View) -> Result<u64> {
-    fn below(group: &Object, seen: &mut std::collections::HashSet<u64>) -> Result<u64> {
-        let mut size = 0;
-        for (_, link) in group.links(isotach_hdf5::By::Name, isotach_hdf5::Order::Native)? {
-            let Target::Hard { number, kind } = link.target else { continue };
-            if !seen.insert(number) {
-                continue;
-            }
-            let object = group.file().object(number)?;
-            size += match kind {
-                isotach_hdf5::Kind::Group => below(&object, seen)?,
-                isotach_hdf5::Kind::Dataset => object.storage_size()?,
-                _ => 0,
-            };
-        }
-        Ok(size)
-    }
-    let root = view.file.root()?;
-    let mut seen = std::collections::HashSet::from([root.number()]);
-    below(&root, &mut seen)
 }
 
 /// Operations on groups.
@@ -223,7 +200,7 @@ pub(crate) unsafe fn dataset(
     if !data.is_chunked {
         return Err(Error::argument("not a chunked dataset"));
     }
-    let chunks = Chunks { library, dataset, rank: data.chunk.len() };
+    let chunks = Chunks { library, dataset, rank: data.chunk.len(), filters: data.filters.len() as u32 };
     if arguments.op == dataset_op::CHUNK_WRITE {
         view.writable()?;
     }
@@ -236,6 +213,7 @@ struct Chunks<'a> {
     library: &'static Library,
     dataset: &'a Object,
     rank: usize,
+    filters: u32,
 }
 
 impl Chunks<'_> {
@@ -291,6 +269,8 @@ impl Chunks<'_> {
                 (wanted.offset, wanted.filters, wanted.buf, wanted.size as usize)
             };
             let bytes = slice::from_raw_parts(buffer.cast::<u8>(), size);
+            // HDF5 takes bits beyond the last filter, which say nothing.
+            let mask = mask & 1_u32.checked_shl(self.filters).map_or(u32::MAX, |bit| bit - 1);
             Ok(self.dataset.write_chunk(slice::from_raw_parts(offset, self.rank), mask, bytes)?)
         }
     }

@@ -16,8 +16,9 @@ use std::{
 
 use crate::{
     abi::{
-        ConnectorClass, FileSpecific, FileSpecificArgs, Herr, Hid, LocByName, LocData, LocParams,
-        OptionalArgs, SPACE_SCALAR, access, by, file_op, file_specific, id_type,
+        ConnectorClass, DatasetGet, DatasetGetArgs, FileSpecific, FileSpecificArgs, Herr, Hid, INVALID,
+        LocByName, LocData, LocParams, OptionalArgs, SPACE_SCALAR, access, by, dataset_get, file_op,
+        file_specific, id_type,
     },
     error::{Error, Result},
     id::{Id, check},
@@ -78,7 +79,9 @@ impl Shadow {
             attribute: ptr::null_mut(),
         };
         shadow.group = shadow.create_group()?;
-        shadow.dataset = shadow.create_dataset()?;
+        let space = Id::new(library, library.H5Screate(SPACE_SCALAR), "H5Screate")?;
+        let (kind, dcpl) = (library.H5T_NATIVE_INT_g(), library.H5P_LST_DATASET_CREATE_ID_g());
+        shadow.dataset = shadow.create_dataset(kind, space.raw(), dcpl)?;
         shadow.attribute = shadow.create_attribute()?;
         let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
         for object in [shadow.file, shadow.group, shadow.dataset, shadow.attribute] {
@@ -181,9 +184,28 @@ impl Shadow {
         present(object, "H5VLgroup_open")
     }
 
-    fn create_dataset(&self) -> Result<*mut c_void> {
+    /// The creation property list that HDF5 makes for a native dataset: filters then have the values that depend on type and chunk.
+    pub(crate) fn completed(&self, kind: Hid, space: Hid, dcpl: Hid) -> Result<Id> {
         let library = self.library;
-        let space = Id::new(library, library.H5Screate(SPACE_SCALAR), "H5Screate")?;
+        let list = Id::new(library, library.H5Pcopy(dcpl), "H5Pcopy")?;
+        // Nothing is to be stored in memory for the elements.
+        check(library.H5Pset_alloc_time(list.raw(), ALLOCATE_LATE), "H5Pset_alloc_time")?;
+        let dataset = self.create_dataset(kind, space, list.raw())?;
+        let mut arguments = DatasetGetArgs { op: dataset_get::DCPL, args: DatasetGet { id: INVALID } };
+        // SAFETY: the dataset is a native object, and the library sets the id in the arguments; it is closed once.
+        let (status, id) = unsafe {
+            let (native, transfer) = (self.native.raw(), self.transfer());
+            let status =
+                library.H5VLdataset_get(dataset, native, &raw mut arguments, transfer, ptr::null_mut());
+            library.H5VLdataset_close(dataset, native, transfer, ptr::null_mut());
+            (status, arguments.args.id)
+        };
+        check(status, "H5VLdataset_get")?;
+        Id::new(library, id, "H5VLdataset_get")
+    }
+
+    fn create_dataset(&self, kind: Hid, space: Hid, dcpl: Hid) -> Result<*mut c_void> {
+        let library = self.library;
         let loc = here(id_type::FILE);
         // SAFETY: the file is a native object, and the location is of its type; without a name the dataset has no link.
         let object = unsafe {
@@ -193,9 +215,9 @@ impl Shadow {
                 self.native.raw(),
                 ptr::null(),
                 library.H5P_LST_LINK_CREATE_ID_g(),
-                library.H5T_NATIVE_INT_g(),
-                space.raw(),
-                library.H5P_LST_DATASET_CREATE_ID_g(),
+                kind,
+                space,
+                dcpl,
                 library.H5P_LST_DATASET_ACCESS_ID_g(),
                 self.transfer(),
                 ptr::null_mut(),
@@ -258,6 +280,8 @@ pub(crate) fn connector(library: &'static Library, name: &CStr) -> Result<Id> {
     Id::new(library, id, "H5VLget_connector_id_by_name")
 }
 
+/// `H5D_ALLOC_TIME_INCR`.
+const ALLOCATE_LATE: c_int = 3;
 /// How many bytes the file in memory grows at once.
 const INCREMENT: usize = 4096;
 

@@ -10,6 +10,7 @@ use crate::{
     layout::{ATTRIBUTE, array, metadata, name_in, named},
     links::NAME_MAX,
     records::{AttributeRecord, Place, order_of},
+    stored::value_length,
 };
 
 /// The longest value that is in its record, in bytes.
@@ -75,7 +76,9 @@ impl Object {
             None => session.next_order(self.number(), ATTRIBUTE)?,
         };
         self.forget_value(&mut session, &key, old.as_deref());
-        session.put(object, key, AttributeRecord { attribute, value, length }.encode());
+        let record = AttributeRecord { attribute, value, length }.encode();
+        session.count_stored(value_length(&key, &record).into());
+        session.put(object, key, record);
         Ok(())
     }
 
@@ -90,6 +93,7 @@ impl Object {
     /// The array of a value that is replaced or removed is not needed any more.
     fn forget_value(&self, session: &mut crate::session::Session, key: &[u8], old: Option<&[u8]>) {
         let Some(array) = old.and_then(|old| value_array(key, old)) else { return };
+        session.count_stored(-i128::from(old.map_or(0, |old| value_length(key, old))));
         let is_here = session.changes.contains_key(&(metadata(self.number()), key.to_vec()));
         if is_here { session.unused.push(array) } else { session.destroyed.push(array) }
     }

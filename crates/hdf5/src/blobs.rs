@@ -138,6 +138,7 @@ impl Session {
         if bytes.len() >= LARGE {
             let page = store.write_array(bytes)?;
             self.blobs.own.insert(page);
+            self.count_stored(length.into());
             let record = BlobPage { inline: None, length, removed: Vec::new() };
             self.put(BLOBS, key(page).to_vec(), record.encode());
             return Ok(BlobId::of(&Part { page, offset: 0, length }));
@@ -171,6 +172,7 @@ impl Session {
             length: bytes.len() as u32,
             removed: removed.iter().map(|range| (range.start as u32, range.end as u32)).collect(),
         };
+        self.count_stored(record.length.into());
         self.put(BLOBS, key(page).to_vec(), record.encode());
         self.blobs.own.insert(page);
         if let Some((page, bytes, _)) = self.blobs.open.take() {
@@ -251,6 +253,7 @@ impl Session {
             return Ok(());
         }
         let is_own = self.blobs.own.remove(&part.page);
+        self.count_stored(-i128::from(record.length));
         self.remove(BLOBS, &key(part.page));
         self.blobs.forget();
         match (record.inline, is_own) {

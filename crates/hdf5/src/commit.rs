@@ -23,6 +23,7 @@ use crate::{
     records::{AttributeRecord, Chunk, Form, Place},
     session::{Session, list},
     store::{Store, stored_bytes},
+    stored::{length_after, length_of, value_length},
 };
 
 /// What is kept in memory of a transaction before it is staged: updates and their bytes.
@@ -162,6 +163,7 @@ impl Session {
         self.removed.clear();
         self.destroyed.clear();
         self.memory = 0;
+        self.stored = 0;
         self.is_reset = false;
         self.blobs.committed();
         store.discard(&mem::take(&mut self.unused));
@@ -185,6 +187,7 @@ impl Session {
         self.removed.clear();
         self.destroyed.clear();
         self.memory = 0;
+        self.stored = 0;
         self.is_uncertain = false;
         self.rebase(self.version);
     }
@@ -229,15 +232,18 @@ impl Session {
                 next = after;
             }
         }
-        let mut removed = Vec::new();
+        let (mut removed, mut stored) = (Vec::new(), 0);
         let numbers: Vec<u64> = {
             let mut numbers: Vec<u64> = self.chunks.keys().map(|(number, _)| *number).collect();
             numbers.dedup();
             numbers
         };
         for number in numbers {
-            self.with_target(number, |session, target| session.chunk_updates(target, sink, &mut removed))?;
+            self.with_target(number, |session, target| {
+                session.chunk_updates(target, sink, &mut removed, &mut stored)
+            })?;
         }
+        self.counter_update(container, stored, |update| sink.push(update))?;
         sink.order()?;
         for is_link in [false, true] {
             for ((object, key), change) in &self.changes {
@@ -275,6 +281,7 @@ impl Session {
         target: Target<'_>,
         sink: &mut Sink<'_>,
         removed: &mut Vec<ObjectId>,
+        stored: &mut i128,
     ) -> Result<()> {
         let number = target.number;
         let keys: Vec<Key> = self.chunks_of(number).map(|(key, _)| key.clone()).collect();
@@ -282,6 +289,7 @@ impl Session {
             let old = self.base_chunks(number, &some.iter().collect::<Vec<_>>())?;
             for (key, old) in some.iter().zip(old) {
                 let Some(dirty) = self.chunks.remove(&(number, key.clone())) else { continue };
+                *stored += length_after(target, &dirty.state) - length_of(old.as_deref());
                 let outcome = self.one_chunk(target, key, &dirty, old.as_deref(), sink, removed);
                 self.chunks.insert((number, key.clone()), dirty);
                 outcome?;
@@ -397,11 +405,14 @@ impl Session {
             for (_, record) in list(&*self.base()?, index(number))? {
                 let chunk = Chunk::decode(&record, &format!("dataset {number}"))?;
                 self.destroyed.extend(array_of(&chunk));
+                self.count_stored(-length_of(Some(&chunk)));
             }
             self.destroyed.extend([index(number), in_place(number)]);
         }
         let base = self.base_listing(metadata(number))?;
         self.destroyed.extend(base.iter().filter_map(|(key, record)| value_array(key, record)));
+        let values: i128 = base.iter().map(|(key, record)| i128::from(value_length(key, record))).sum();
+        self.count_stored(-values);
         self.destroyed.push(metadata(number));
         self.forget_values(number);
         self.forget(metadata(number));
@@ -412,9 +423,16 @@ impl Session {
     /// Arrays of attributes that no commit has named are not needed any more.
     fn forget_values(&mut self, number: u64) {
         let values = self.changed(metadata(number));
-        let arrays: Vec<_> =
-            values.filter_map(|(key, change)| value_array(key, change.value.as_ref()?)).collect();
-        self.unused.extend(arrays);
+        let values: Vec<_> = values
+            .filter_map(|(key, change)| {
+                let record = change.value.as_ref()?;
+                Some((value_array(key, record)?, value_length(key, record)))
+            })
+            .collect();
+        for (array, length) in values {
+            self.unused.push(array);
+            self.count_stored(-i128::from(length));
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -25,6 +26,8 @@ pub struct File {
     number: u64,
     root: u64,
     pub(crate) store: Store,
+    /// The file that stands in its place in the file system.
+    pub(crate) stub: Option<PathBuf>,
     is_writable: AtomicBool,
     session: Mutex<Session>,
     /// Held by commits alone, and shared by those that read and write data. Before `session`, if both are held.
@@ -72,11 +75,18 @@ impl File {
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             root,
             store: Store::new(container),
+            stub: None,
             is_writable: AtomicBool::new(is_writable),
             session: Mutex::new(session),
             gate: RwLock::new(()),
             handles: Mutex::default(),
         }
+    }
+
+    /// The same with the stub that stands in its place.
+    pub(crate) fn with_stub(mut self, stub: Option<PathBuf>) -> Self {
+        self.stub = stub;
+        self
     }
 
     /// The name it was first opened with.
@@ -173,6 +183,9 @@ impl File {
         let mut session = self.session();
         if self.is_writable() {
             session.commit(&self.store)?;
+            if let Some(bytes) = session.counted.take() {
+                self.set_stub_length(bytes);
+            }
         }
         Ok(session.version.0)
     }

@@ -31,6 +31,7 @@ mod resolve;
 mod session;
 mod site;
 mod store;
+mod stored;
 mod stub;
 mod write;
 

@@ -58,6 +58,10 @@ pub(crate) struct Session {
     /// A commit failed and may count.
     pub(crate) is_uncertain: bool,
     pub(crate) blobs: Blobs,
+    /// Bytes of attributes and blobs that were stored or removed, and what the chunks of a removed object were.
+    pub(crate) stored: i128,
+    /// The counter of stored bytes in the commit, if that changes it.
+    pub(crate) counted: Option<u64>,
     /// The next number in the order of creation of links (`l`) and attributes (`a`).
     orders: HashMap<(u64, u8), u64>,
     headers: HashMap<u64, Arc<Header>>,
@@ -83,6 +87,8 @@ impl Session {
             memory: 0,
             is_uncertain: false,
             blobs: Blobs::default(),
+            stored: 0,
+            counted: None,
             orders: HashMap::new(),
             headers: HashMap::new(),
             listed: HashMap::new(),

@@ -62,6 +62,16 @@ enum Place {
     Beside(PathBuf),
 }
 
+impl Place {
+    /// The path, if the name is one.
+    fn path(self) -> Option<PathBuf> {
+        match self {
+            Self::Pool { path, .. } => path,
+            Self::Beside(path) => Some(path),
+        }
+    }
+}
+
 /// The open files of the process, by pool and label.
 type Open = HashMap<(String, Label), Weak<File>>;
 
@@ -116,7 +126,8 @@ impl Site {
     ) -> Result<Arc<File>> {
         match self.place(name)? {
             Place::Pool { uri, label, path } => {
-                let file = self.create_in_pool(name, &uri, &label, creation, root, properties)?;
+                let file =
+                    self.create_in_pool(name, (&uri, &label), path.clone(), creation, root, properties)?;
                 if let Some(path) = path
                     && !matches!(stub::read(&path), Ok(Found::Other(_) | Found::Kept(_)))
                 {
@@ -133,8 +144,8 @@ impl Site {
     fn create_in_pool(
         &self,
         name: &str,
-        uri: &PoolUri,
-        label: &Label,
+        (uri, label): (&PoolUri, &Label),
+        path: Option<PathBuf>,
         creation: Creation,
         root: &Header,
         properties: &[u8],
@@ -158,7 +169,7 @@ impl Site {
             Err(Error::Object(ObjectError::AlreadyExists { .. })) => return Err(exists(name)),
             Err(error) => return Err(error),
         };
-        Ok(register(&mut open, key, file))
+        Ok(register(&mut open, key, file.with_stub(path)))
     }
 
     fn create_beside(
@@ -209,7 +220,7 @@ impl Site {
             // One that stays loses only space.
             let _ = self.registry.open_pool(&uri).and_then(|pool| pool.destroy_container(&label));
         }
-        let file = File::new(name, container, ROOT, true)?;
+        let file = File::new(name, container, ROOT, true)?.with_stub(Some(path.to_owned()));
         Ok(register(&mut open, (uri.to_string(), stub.label), file))
     }
 
@@ -235,7 +246,7 @@ impl Site {
         let container = pool.open_container(&key.1).map_err(missing)?;
         let root = layout::check(&*container, name)?;
         let file = File::new(name, container, root, access == Access::ReadWrite)?;
-        Ok(register(&mut open, key, file))
+        Ok(register(&mut open, key, file.with_stub(self.place(name)?.path())))
     }
 
     /// Whether there is a file of this kind. False for a path that holds something else.
@@ -266,11 +277,7 @@ impl Site {
         if is_open(&open, &(uri.to_string(), label.clone())) {
             return Err(in_use(name));
         }
-        let path = match self.place(name)? {
-            Place::Pool { path, .. } => path,
-            Place::Beside(path) => Some(path),
-        };
-        if let Some(path) = path
+        if let Some(path) = self.place(name)?.path()
             && matches!(stub::read(&path), Ok(Found::Stub(stub)) if stub.label == label)
         {
             // The stub first: without it nobody finds the container.

@@ -47,10 +47,26 @@ impl Stub {
     }
 
     fn decode(bytes: &[u8]) -> Option<Self> {
-        let lines = str::from_utf8(bytes.strip_prefix(BEGIN)?).ok()?;
+        let lines = str::from_utf8(text_of(bytes).strip_prefix(BEGIN)?).ok()?;
         let line = |key: &str| lines.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
         Some(Self { label: line("container")?.parse().ok()?, pool: line("pool")?.to_owned() })
     }
+}
+
+/// The lines of a stub: zero bytes behind them make it longer.
+fn text_of(bytes: &[u8]) -> &[u8] {
+    bytes.split(|byte| *byte == 0).next().unwrap_or_default()
+}
+
+/// Makes a stub about so long, if it is that of a container. It keeps its lines.
+pub(crate) fn set_length(path: &Path, label: &Label, length: u64) -> io::Result<()> {
+    let file = fs::OpenOptions::new().read(true).write(true).open(path)?;
+    let mut bytes = Vec::new();
+    (&file).take(LENGTH_MAX).read_to_end(&mut bytes)?;
+    if Stub::decode(&bytes).is_some_and(|stub| stub.label == *label) {
+        file.set_len(length.max(text_of(&bytes).len() as u64))?;
+    }
+    Ok(())
 }
 
 /// What is at a path.

@@ -7,7 +7,7 @@ use std::{ops::ControlFlow, sync::Arc};
 use isotach_hdf5::{Attribute, BlobId, By, ChunkInfo, Data, Error as FileError, File, Header, Link, Order};
 use isotach_hdf5_types::Stored;
 
-pub(crate) use self::target::ModelTarget;
+pub(crate) use self::target::{ModelLimits, ModelTarget};
 use crate::{Block, Error, Result, Source};
 
 /// A file of the connector.

@@ -2,13 +2,16 @@
 
 use std::{cell::RefCell, collections::HashMap, sync::Arc};
 
-use isotach_hdf5::{Attribute, BlobId, Charset, Creation, Error as FileError, File, Header, Link, Object, Site};
+use isotach_engine_kit::random;
+use isotach_hdf5::{
+    Attribute, BlobId, Charset, Creation, Error as FileError, File, Header, Kind, Link, Object, Site,
+};
 
 use super::{ModelFile, data_of};
 use crate::{
     Block, Error, Result, Source,
-    place::{Temporary, check_free},
-    target::Target,
+    place::{Temporary, check_free, is_uri},
+    target::{Limits, Target},
 };
 
 /// A new file of the connector. It is one version, which is committed when it is complete.
@@ -19,8 +22,6 @@ pub(crate) struct ModelTarget {
     file: Option<Arc<File>>,
     /// The objects that have no link so far, and the dataset that was used last.
     objects: RefCell<HashMap<u64, Object>>,
-    /// Where objects are tried.
-    trial: Arc<File>,
 }
 
 /// A file that goes if it is not published.
@@ -45,8 +46,6 @@ impl ModelTarget {
         } else {
             Unfinished::Beside(Temporary::beside(name)?)
         };
-        let trial = Site::new(None, isotach_open::registry());
-        let trial = trial.create("memory:trial/trial", Creation::New, &Header::new(isotach_hdf5::Kind::Group), &[])?;
         let at = match &unfinished {
             Unfinished::Beside(temporary) => temporary.text(),
             Unfinished::InPool(name) => name.clone(),
@@ -56,7 +55,7 @@ impl ModelTarget {
             created => created?,
         };
         let (unfinished, file) = (Some(unfinished), Some(file));
-        Ok(Self { site: site.clone(), unfinished, file, objects: RefCell::default(), trial })
+        Ok(Self { site: site.clone(), unfinished, file, objects: RefCell::default() })
     }
 
     fn file(&self) -> Result<&Arc<File>> {
@@ -69,23 +68,28 @@ impl ModelTarget {
     }
 }
 
-/// Whether a name has the URI of a pool.
-fn is_uri(name: &str) -> bool {
-    let scheme = name.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
-    name.contains("://") || scheme.is_some_and(|scheme| isotach_open::registry().engine(&scheme).is_ok())
-}
-
 /// Whether a file of this name is in a pool, and not beside its path.
 fn is_in_pool(name: &str) -> bool {
     let pool = std::env::var("ISOTACH_H5_POOL").unwrap_or_default();
     is_uri(name) || !(pool.trim().is_empty() || pool.trim().starts_with('?'))
 }
 
-impl Target for ModelTarget {
-    fn root(&self) -> Result<u64> {
-        Ok(self.file()?.root()?.number())
-    }
+/// What a file of the connector can hold.
+pub(crate) struct ModelLimits {
+    /// A file in memory, where objects are tried.
+    trial: Arc<File>,
+}
 
+impl ModelLimits {
+    pub(crate) fn new() -> Result<Self> {
+        let site = Site::new(None, isotach_open::registry());
+        // Each has a pool of its own: they last as long as the process.
+        let name = format!("memory:h5-trial-{:016x}/file", random::number().map_err(FileError::from)?);
+        Ok(Self { trial: site.create(&name, Creation::New, &Header::new(Kind::Group), &[])? })
+    }
+}
+
+impl Limits for ModelLimits {
     fn obstacle(&self, header: &Header) -> Result<Option<String>> {
         match self.trial.create_object(header.clone()) {
             Ok(_) => Ok(None),
@@ -103,6 +107,12 @@ impl Target for ModelTarget {
 
     fn link_obstacle(&self, _: &Link) -> Option<String> {
         None
+    }
+}
+
+impl Target for ModelTarget {
+    fn root(&self) -> Result<u64> {
+        Ok(self.file()?.root()?.number())
     }
 
     fn create(&self, header: &Header) -> Result<u64> {

@@ -17,8 +17,14 @@ use crate::{Error, Result};
 /// The variable that names a library.
 const VARIABLE: &str = "ISOTACH_HDF5";
 /// Names that a system's loader may know HDF5 by: 2.x, 1.14, 1.12, and Debian's.
-const SYSTEM: [&str; 6] =
-    ["libhdf5.so.320", "libhdf5.so.310", "libhdf5.so.200", "libhdf5_serial.so.310", "libhdf5.so", "libhdf5_serial.so"];
+const SYSTEM: [&str; 6] = [
+    "libhdf5.so.320",
+    "libhdf5.so.310",
+    "libhdf5.so.200",
+    "libhdf5_serial.so.310",
+    "libhdf5.so",
+    "libhdf5_serial.so",
+];
 /// Folders of the libraries in PyPI's packages.
 const WHEELS: [&str; 3] = ["h5py.libs", "netCDF4.libs", "netcdf4.libs"];
 
@@ -64,7 +70,8 @@ fn reason_with_path(path: &Path, reason: &str) -> String {
 
 /// The active environments: those that are named, and that of the Python first on the search path.
 fn environments() -> Vec<PathBuf> {
-    let mut roots: Vec<PathBuf> = ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(|name| variable(name).map(PathBuf::from)).collect();
+    let mut roots: Vec<PathBuf> =
+        ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(|name| variable(name).map(PathBuf::from)).collect();
     let folders = variable("PATH").unwrap_or_default();
     let mut pythons = env::split_paths(&folders)
         .filter(|folder| folder.is_absolute())
@@ -106,8 +113,10 @@ fn name_starts(path: &Path, start: &str) -> bool {
 }
 
 fn wheels(environment: &Path) -> Vec<PathBuf> {
-    let pythons = entries(&environment.join("lib")).into_iter().rev().filter(|path| name_starts(path, "python3"));
-    let packages = pythons.flat_map(|python| ["site-packages", "dist-packages"].map(|name| python.join(name)));
+    let pythons =
+        entries(&environment.join("lib")).into_iter().rev().filter(|path| name_starts(path, "python3"));
+    let packages =
+        pythons.flat_map(|python| ["site-packages", "dist-packages"].map(|name| python.join(name)));
     let folders = packages.flat_map(|packages| WHEELS.map(|name| packages.join(name)));
     let libraries = folders.flat_map(|folder| entries(&folder));
     libraries.filter(|path| name_starts(path, "libhdf5-") || name_starts(path, "libhdf5.so")).collect()

@@ -6,7 +6,7 @@ mod source;
 mod target;
 
 pub use source::NativeFile;
-pub(crate) use target::NativeTarget;
+pub(crate) use target::{NativeLimits, NativeTarget};
 
 use crate::Result;
 

@@ -51,7 +51,11 @@ impl Opened {
 }
 
 /// The open dataset with this number.
-pub(super) fn opened<'o>(kept: &'o RefCell<Option<Opened>>, file: &Id, number: u64) -> Result<RefMut<'o, Opened>> {
+pub(super) fn opened<'o>(
+    kept: &'o RefCell<Option<Opened>>,
+    file: &Id,
+    number: u64,
+) -> Result<RefMut<'o, Opened>> {
     let mut kept = kept.borrow_mut();
     if kept.as_ref().is_none_or(|opened| opened.number != number) {
         *kept = None;
@@ -218,9 +222,11 @@ impl Source for NativeFile {
 
     fn attribute(&self, object: u64, name: &str) -> Result<Attribute> {
         let id = self.file.object(object)?.attribute(name)?;
-        let (kind, space, creation) = (id.attribute_type()?, id.attribute_space()?.extent()?, id.attribute_creation()?);
+        let (kind, space, creation) =
+            (id.attribute_type()?, id.attribute_space()?.extent()?, id.attribute_creation()?);
         let datatype = Self::stored_type(&kind)?;
-        let elements = Elements::new(kind, &Stored::parse(&datatype).map_err(crate::Error::at(name))?.encoded.to_vec())?;
+        let elements =
+            Elements::new(kind, &Stored::parse(&datatype).map_err(crate::Error::at(name))?.encoded.to_vec())?;
         let count = space.count()? as usize;
         let value = elements.read_attribute(&id, count, &self.file, &mut self.arena.borrow_mut())?;
         let (charset, creation) = (creation.charset()?, creation.encode_list()?);

@@ -10,10 +10,14 @@ use isotach_hdf5_types::{Stored, StoredCreation};
 
 use super::{
     NativeFile,
-    ffi::{Arena, Elements, Id, PropertyClass},
+    ffi::{Arena, Elements, Id, Library, PropertyClass},
     source::{Opened, library, opened},
 };
-use crate::{Block, Error, Result, Source, place::Temporary, target::Target};
+use crate::{
+    Block, Error, Result, Source,
+    place::Temporary,
+    target::{Limits, Target},
+};
 
 /// A new native file, at a temporary path.
 pub(crate) struct NativeTarget {
@@ -37,7 +41,8 @@ impl NativeTarget {
         creation.track_orders(root.tracks_link_order, root.tracks_attribute_order)?;
         let access = library.new_list(PropertyClass::FileAccess)?;
         access.set_formats()?;
-        let links = [library.new_list(PropertyClass::LinkCreation)?, library.new_list(PropertyClass::LinkCreation)?];
+        let links =
+            [library.new_list(PropertyClass::LinkCreation)?, library.new_list(PropertyClass::LinkCreation)?];
         links[1].set_charset(Charset::Utf8)?;
         let file = library.create_file(&temporary.path, &creation, &access)?;
         let group = file.object_at("/")?;
@@ -114,7 +119,11 @@ impl NativeTarget {
     }
 
     fn object(&self, number: u64) -> Result<Option<Id>> {
-        if self.pending.borrow().contains_key(&number) { Ok(None) } else { self.file()?.object(number).map(Some) }
+        if self.pending.borrow().contains_key(&number) {
+            Ok(None)
+        } else {
+            self.file()?.object(number).map(Some)
+        }
     }
 
     /// Calls `with` with an object, which may have no link.
@@ -135,22 +144,30 @@ impl NativeTarget {
     }
 }
 
-impl Target for NativeTarget {
-    fn root(&self) -> Result<u64> {
-        Ok(self.root.get())
-    }
+/// What a native file can hold.
+pub(crate) struct NativeLimits {
+    library: &'static Library,
+}
 
+impl NativeLimits {
+    pub(crate) fn new() -> Result<Self> {
+        Ok(Self { library: library()? })
+    }
+}
+
+impl Limits for NativeLimits {
     fn obstacle(&self, header: &Header) -> Result<Option<String>> {
         if header.kind == Kind::Map {
             return Ok(Some("native files have no maps".to_owned()));
         }
-        let library = self.file()?.library();
+        let library = self.library;
         let filters = header.data.iter().flat_map(|data| &data.filters);
-        let absent = |filter: &&Filter| filter.flags & Filter::OPTIONAL == 0 && !library.has_filter(filter.id);
+        let absent =
+            |filter: &&Filter| filter.flags & Filter::OPTIONAL == 0 && !library.has_filter(filter.id);
         let mut absent = filters.filter(absent);
-        Ok(absent.next().map(|Filter { id, name, .. }| {
-            format!("HDF5 {} has no filter {id} ({name})", library.version())
-        }))
+        Ok(absent
+            .next()
+            .map(|Filter { id, name, .. }| format!("HDF5 {} has no filter {id} ({name})", library.version())))
     }
 
     fn takes_chunks(&self, _: &Header) -> Result<bool> {
@@ -160,9 +177,17 @@ impl Target for NativeTarget {
 
     fn link_obstacle(&self, link: &Link) -> Option<String> {
         match &link.target {
-            isotach_hdf5::Target::User { class, .. } => Some(format!("a link of the user-defined class {class}")),
+            isotach_hdf5::Target::User { class, .. } => {
+                Some(format!("a link of the user-defined class {class}"))
+            }
             _ => None,
         }
+    }
+}
+
+impl Target for NativeTarget {
+    fn root(&self) -> Result<u64> {
+        Ok(self.root.get())
     }
 
     fn create(&self, header: &Header) -> Result<u64> {

@@ -7,4 +7,5 @@ mod datasets;
 mod isolation;
 mod objects;
 mod processes;
+mod stored;
 mod whole_files;

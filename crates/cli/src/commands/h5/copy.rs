@@ -77,7 +77,8 @@ pub(crate) fn run(flags: &CopyFlags) -> Outcome {
         say(format_args!("{lost} to no object of the copy: null in the copy"));
     }
     if flags.json {
-        let left_out: Vec<_> = copied.left_out.iter().map(|left| json!({"path": left.path, "why": left.why})).collect();
+        let left_out: Vec<_> =
+            copied.left_out.iter().map(|left| json!({"path": left.path, "why": left.why})).collect();
         return print_json(&json!({
             "objects": copied.objects,
             "datasets": copied.datasets,

@@ -142,7 +142,8 @@ impl Library {
         let loaded = unsafe { library::load([path]) }?;
         // SAFETY: the types are those of the headers of HDF5 1.12 to 2.2.
         let functions = unsafe { Functions::find(loaded) };
-        let functions = functions.map_err(|reason| format!("it is older than 1.12 or no HDF5 library ({reason})"))?;
+        let functions =
+            functions.map_err(|reason| format!("it is older than 1.12 or no HDF5 library ({reason})"))?;
         let class = |name: &str| {
             // SAFETY: the symbol is a variable of type hid_t.
             unsafe { library::function::<*const Hid>(loaded, name, &[]) }

@@ -62,23 +62,43 @@ impl Id {
     }
 
     pub(crate) fn file_creation(&self) -> Result<Self> {
-        Self::of(self.library, call!(self.library, H5Fget_create_plist(self.raw)), "read the file's properties")
+        Self::of(
+            self.library,
+            call!(self.library, H5Fget_create_plist(self.raw)),
+            "read the file's properties",
+        )
     }
 
     pub(crate) fn group_creation(&self) -> Result<Self> {
-        Self::of(self.library, call!(self.library, H5Gget_create_plist(self.raw)), "read a group's properties")
+        Self::of(
+            self.library,
+            call!(self.library, H5Gget_create_plist(self.raw)),
+            "read a group's properties",
+        )
     }
 
     pub(crate) fn dataset_creation(&self) -> Result<Self> {
-        Self::of(self.library, call!(self.library, H5Dget_create_plist(self.raw)), "read a dataset's properties")
+        Self::of(
+            self.library,
+            call!(self.library, H5Dget_create_plist(self.raw)),
+            "read a dataset's properties",
+        )
     }
 
     pub(crate) fn datatype_creation(&self) -> Result<Self> {
-        Self::of(self.library, call!(self.library, H5Tget_create_plist(self.raw)), "read a datatype's properties")
+        Self::of(
+            self.library,
+            call!(self.library, H5Tget_create_plist(self.raw)),
+            "read a datatype's properties",
+        )
     }
 
     pub(crate) fn attribute_creation(&self) -> Result<Self> {
-        Self::of(self.library, call!(self.library, H5Aget_create_plist(self.raw)), "read an attribute's properties")
+        Self::of(
+            self.library,
+            call!(self.library, H5Aget_create_plist(self.raw)),
+            "read an attribute's properties",
+        )
     }
 
     pub(crate) fn dataset_type(&self) -> Result<Self> {
@@ -107,9 +127,13 @@ impl Id {
     pub(crate) fn encode_type(&self) -> Result<Vec<u8>> {
         let (library, what) = (self.library, "encode a datatype");
         let mut size = 0;
-        library.check(call_with_memory!(library, H5Tencode(self.raw, ptr::null_mut(), &raw mut size)), what)?;
+        library
+            .check(call_with_memory!(library, H5Tencode(self.raw, ptr::null_mut(), &raw mut size)), what)?;
         let mut bytes = vec![0_u8; size];
-        library.check(call_with_memory!(library, H5Tencode(self.raw, bytes.as_mut_ptr().cast(), &raw mut size)), what)?;
+        library.check(
+            call_with_memory!(library, H5Tencode(self.raw, bytes.as_mut_ptr().cast(), &raw mut size)),
+            what,
+        )?;
         Ok(bytes)
     }
 
@@ -130,8 +154,10 @@ impl Id {
             _ => {}
         }
         let (mut dims, mut max) = ([0_u64; RANK_MAX], [0_u64; RANK_MAX]);
-        let rank =
-            call_with_memory!(self.library, H5Sget_simple_extent_dims(self.raw, dims.as_mut_ptr(), max.as_mut_ptr()));
+        let rank = call_with_memory!(
+            self.library,
+            H5Sget_simple_extent_dims(self.raw, dims.as_mut_ptr(), max.as_mut_ptr())
+        );
         let rank = (self.library.check(rank, what)?.unsigned_abs() as usize).min(RANK_MAX);
         Ok(Space::Simple { dims: dims[..rank].to_vec(), max: max[..rank].to_vec() })
     }
@@ -165,14 +191,18 @@ impl Id {
     pub(crate) fn read_chunk(&self, offset: &[u64]) -> Result<(u32, Vec<u8>)> {
         let (library, what) = (self.library, "read a chunk");
         let mut size = 0;
-        let status = call_with_memory!(library, H5Dget_chunk_storage_size(self.raw, offset.as_ptr(), &raw mut size));
+        let status =
+            call_with_memory!(library, H5Dget_chunk_storage_size(self.raw, offset.as_ptr(), &raw mut size));
         library.check(status, what)?;
         let size = usize::try_from(size).ok().filter(|size| *size < 1 << 32);
-        let size = size.ok_or_else(|| FileError::corrupt("a chunk of 4 GiB", format!("the chunk at {offset:?}")))?;
+        let size =
+            size.ok_or_else(|| FileError::corrupt("a chunk of 4 GiB", format!("the chunk at {offset:?}")))?;
         let (mut bytes, mut mask) = (vec![0_u8; size], 0);
         let buffer = bytes.as_mut_ptr().cast();
-        let status =
-            call_with_memory!(library, H5Dread_chunk(self.raw, DEFAULT, offset.as_ptr(), &raw mut mask, buffer));
+        let status = call_with_memory!(
+            library,
+            H5Dread_chunk(self.raw, DEFAULT, offset.as_ptr(), &raw mut mask, buffer)
+        );
         library.check(status, what)?;
         Ok((mask, bytes))
     }
@@ -180,7 +210,8 @@ impl Id {
     /// Stores a chunk as it is.
     pub(crate) fn write_chunk(&self, offset: &[u64], mask: u32, bytes: &[u8]) -> Result<()> {
         let (at, buffer) = (offset.as_ptr(), bytes.as_ptr().cast());
-        let status = call_with_memory!(self.library, H5Dwrite_chunk(self.raw, DEFAULT, mask, at, bytes.len(), buffer));
+        let status =
+            call_with_memory!(self.library, H5Dwrite_chunk(self.raw, DEFAULT, mask, at, bytes.len(), buffer));
         self.library.check(status, "write a chunk").map(|_| ())
     }
 
@@ -204,19 +235,29 @@ impl Id {
     }
 
     /// A new attribute of the object.
-    pub(crate) fn new_attribute(&self, name: &str, kind: &Self, space: &Self, creation: Option<&Self>) -> Result<Self> {
+    pub(crate) fn new_attribute(
+        &self,
+        name: &str,
+        kind: &Self,
+        space: &Self,
+        creation: Option<&Self>,
+    ) -> Result<Self> {
         let text = c_text(name)?;
         let creation = Self::raw_or_default(creation);
-        let raw =
-            call_with_memory!(self.library, H5Acreate2(self.raw, text.as_ptr(), kind.raw, space.raw, creation, DEFAULT));
+        let raw = call_with_memory!(
+            self.library,
+            H5Acreate2(self.raw, text.as_ptr(), kind.raw, space.raw, creation, DEFAULT)
+        );
         Self::of(self.library, raw, &format!("create attribute {name}"))
     }
 
     /// A hard link to an object, in this group.
     pub(crate) fn link_object(&self, object: &Self, name: &str, properties: &Self) -> Result<()> {
         let text = c_text(name)?;
-        let status =
-            call_with_memory!(self.library, H5Olink(object.raw, self.raw, text.as_ptr(), properties.raw, DEFAULT));
+        let status = call_with_memory!(
+            self.library,
+            H5Olink(object.raw, self.raw, text.as_ptr(), properties.raw, DEFAULT)
+        );
         self.library.check(status, &format!("create link {name}")).map(|_| ())
     }
 
@@ -235,7 +276,14 @@ impl Id {
         let (file, path, text) = (c_text(file)?, c_text(path)?, c_text(name)?);
         let status = call_with_memory!(
             self.library,
-            H5Lcreate_external(file.as_ptr(), path.as_ptr(), self.raw, text.as_ptr(), properties.raw, DEFAULT)
+            H5Lcreate_external(
+                file.as_ptr(),
+                path.as_ptr(),
+                self.raw,
+                text.as_ptr(),
+                properties.raw,
+                DEFAULT
+            )
         );
         self.library.check(status, &format!("create link {name}")).map(|_| ())
     }

@@ -146,7 +146,10 @@ impl Elements {
         let library = self.kind.library;
         let memory = library.space(&isotach_hdf5::Space::fixed(&[count as u64]))?;
         self.read(count, file, arena, "read elements", |buffer| {
-            call_with_memory!(library, H5Dread(dataset.raw, self.kind.raw, memory.raw, selected.raw, DEFAULT, buffer))
+            call_with_memory!(
+                library,
+                H5Dread(dataset.raw, self.kind.raw, memory.raw, selected.raw, DEFAULT, buffer)
+            )
         })
     }
 
@@ -189,11 +192,11 @@ impl Elements {
         let (size, file_size) = (self.memory.size as usize, self.file.size as usize);
         let count = elements.len() / file_size;
         let mut memory = buffer(count * size);
-        let mut writing = Writing { file, arena, kept: Vec::new(), texts: Vec::new(), references: Vec::new() };
+        let mut writing =
+            Writing { file, arena, kept: Vec::new(), texts: Vec::new(), references: Vec::new() };
         let pairs = elements.chunks_exact(file_size).zip(bytes_of_mut(&mut memory).chunks_exact_mut(size));
-        let translated = pairs
-            .take(count)
-            .try_for_each(|(from, to)| writing.element(&self.file, &self.memory, from, to));
+        let translated =
+            pairs.take(count).try_for_each(|(from, to)| writing.element(&self.file, &self.memory, from, to));
         let outcome = translated.and_then(|()| library.check(take(memory.as_ptr().cast()), what).map(|_| ()));
         writing.give_up_references();
         outcome
@@ -212,12 +215,21 @@ impl Elements {
         let count = (elements.len() / self.file.size as usize) as u64;
         let memory = library.space(&isotach_hdf5::Space::fixed(&[count]))?;
         self.write(elements, file, arena, "write elements", |buffer| {
-            call_with_memory!(library, H5Dwrite(dataset.raw, self.kind.raw, memory.raw, selected.raw, DEFAULT, buffer))
+            call_with_memory!(
+                library,
+                H5Dwrite(dataset.raw, self.kind.raw, memory.raw, selected.raw, DEFAULT, buffer)
+            )
         })
     }
 
     /// Writes all elements of an attribute.
-    pub(crate) fn write_attribute(&self, attribute: &Id, elements: &[u8], file: &Id, arena: &Arena) -> Result<()> {
+    pub(crate) fn write_attribute(
+        &self,
+        attribute: &Id,
+        elements: &[u8],
+        file: &Id,
+        arena: &Arena,
+    ) -> Result<()> {
         if elements.is_empty() {
             return Ok(());
         }
@@ -288,7 +300,8 @@ impl Reading<'_> {
                 }
                 let bytes = length * base.size as usize;
                 // SAFETY: HDF5 allocated as many elements as the length says, and they are freed after this.
-                let inner = unsafe { slice::from_raw_parts(ptr::with_exposed_provenance::<u8>(pointer), bytes) };
+                let inner =
+                    unsafe { slice::from_raw_parts(ptr::with_exposed_provenance::<u8>(pointer), bytes) };
                 let mut blob = vec![0; length * target.size as usize];
                 self.elements(base, target, inner, &mut blob)?;
                 self.blob(length, blob, to)
@@ -299,7 +312,8 @@ impl Reading<'_> {
                     return Ok(());
                 }
                 // SAFETY: HDF5 allocated a text with a zero at its end, and it is freed after this.
-                let text = unsafe { CStr::from_ptr(ptr::with_exposed_provenance::<c_char>(pointer)) }.to_bytes();
+                let text =
+                    unsafe { CStr::from_ptr(ptr::with_exposed_provenance::<c_char>(pointer)) }.to_bytes();
                 self.blob(text.len(), text.to_vec(), to)
             }
             (Class::Reference(ReferenceKind::Standard), _) => self.reference(from, to),
@@ -316,7 +330,8 @@ impl Reading<'_> {
     }
 
     fn blob(&mut self, length: usize, bytes: Vec<u8>, to: &mut [u8]) -> Result<()> {
-        let length = u32::try_from(length).map_err(|_| FileError::unsupported("variable-length data of 2^32 elements"))?;
+        let length = u32::try_from(length)
+            .map_err(|_| FileError::unsupported("variable-length data of 2^32 elements"))?;
         part_mut(to, 0, 4)?.copy_from_slice(&length.to_le_bytes());
         part_mut(to, 4, 16)?.copy_from_slice(&self.arena.put(bytes));
         Ok(())
@@ -407,7 +422,8 @@ impl<'w> Writing<'w> {
     fn blob(&self, from: &[u8], size: u32) -> Result<(usize, &'w [u8])> {
         let (length, bytes) = self.find(from)?;
         let whole = bytes.get(..length * size as usize);
-        let whole = whole.ok_or_else(|| FileError::corrupt("variable-length data that is cut short", "an element"))?;
+        let whole = whole
+            .ok_or_else(|| FileError::corrupt("variable-length data that is cut short", "an element"))?;
         Ok((length, whole))
     }
 
@@ -422,7 +438,10 @@ impl<'w> Writing<'w> {
         name.copy_from_slice(part(from, 4, 16)?);
         let arena: &'w Arena = self.arena;
         let bytes = arena.get(&name);
-        Ok((length, bytes.ok_or_else(|| FileError::corrupt("variable-length data that is absent", "an element"))?))
+        Ok((
+            length,
+            bytes.ok_or_else(|| FileError::corrupt("variable-length data that is absent", "an element"))?,
+        ))
     }
 
     fn reference(&mut self, from: &[u8], to: &mut [u8]) -> Result<()> {

@@ -69,10 +69,14 @@ impl Id {
     pub(crate) fn encode_list(&self) -> Result<Vec<u8>> {
         let (library, what) = (self.library, "encode a property list");
         let mut size = 0;
-        library.check(call_with_memory!(library, H5Pencode2(self.raw, ptr::null_mut(), &raw mut size, DEFAULT)), what)?;
+        library.check(
+            call_with_memory!(library, H5Pencode2(self.raw, ptr::null_mut(), &raw mut size, DEFAULT)),
+            what,
+        )?;
         let mut bytes = vec![0_u8; size];
         let buffer = bytes.as_mut_ptr().cast();
-        library.check(call_with_memory!(library, H5Pencode2(self.raw, buffer, &raw mut size, DEFAULT)), what)?;
+        library
+            .check(call_with_memory!(library, H5Pencode2(self.raw, buffer, &raw mut size, DEFAULT)), what)?;
         Ok(bytes)
     }
 
@@ -123,7 +127,8 @@ impl Id {
     }
 
     pub(crate) fn layout(&self) -> Result<Layout> {
-        let layout = self.library.check(call!(self.library, H5Pget_layout(self.raw)), "read a property list")?;
+        let layout =
+            self.library.check(call!(self.library, H5Pget_layout(self.raw)), "read a property list")?;
         Ok(match layout {
             2 => Layout::Chunked,
             3 => Layout::Virtual,
@@ -133,14 +138,16 @@ impl Id {
 
     pub(crate) fn chunk(&self) -> Result<Vec<u64>> {
         let mut dims = [0_u64; RANK_MAX];
-        let rank = call_with_memory!(self.library, H5Pget_chunk(self.raw, RANK_MAX as c_int, dims.as_mut_ptr()));
+        let rank =
+            call_with_memory!(self.library, H5Pget_chunk(self.raw, RANK_MAX as c_int, dims.as_mut_ptr()));
         let rank = self.library.check(rank, "read the chunk")?.unsigned_abs() as usize;
         Ok(dims.get(..rank).unwrap_or(&dims).to_vec())
     }
 
     /// Sets the layout to chunks.
     pub(crate) fn set_chunk(&self, chunk: &[u64]) -> Result<()> {
-        let status = call_with_memory!(self.library, H5Pset_chunk(self.raw, chunk.len() as c_int, chunk.as_ptr()));
+        let status =
+            call_with_memory!(self.library, H5Pset_chunk(self.raw, chunk.len() as c_int, chunk.as_ptr()));
         self.library.check(status, "set the chunk").map(|_| ())
     }
 
@@ -228,8 +235,13 @@ impl Id {
     /// Sets the formats of a new file: those of HDF5 1.8 and newer.
     pub(crate) fn set_formats(&self) -> Result<()> {
         let newest = (FORMAT_1_8 + 1..FORMAT_MAX).rev();
-        let mut tried = newest.map(|newest| call!(self.library, H5Pset_libver_bounds(self.raw, FORMAT_1_8, newest)));
-        if tried.any(|status| status >= 0) { Ok(()) } else { Err(self.library.error("set the formats of a new file")) }
+        let mut tried =
+            newest.map(|newest| call!(self.library, H5Pset_libver_bounds(self.raw, FORMAT_1_8, newest)));
+        if tried.any(|status| status >= 0) {
+            Ok(())
+        } else {
+            Err(self.library.error("set the formats of a new file"))
+        }
     }
 
     pub(super) fn raw_or_default(list: Option<&Self>) -> Hid {

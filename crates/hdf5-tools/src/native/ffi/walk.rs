@@ -112,7 +112,13 @@ struct Chunks {
     found: Vec<ChunkInfo>,
 }
 
-unsafe extern "C" fn keep_chunk(offset: *const u64, mask: c_uint, _: u64, size: u64, kept: *mut c_void) -> c_int {
+unsafe extern "C" fn keep_chunk(
+    offset: *const u64,
+    mask: c_uint,
+    _: u64,
+    size: u64,
+    kept: *mut c_void,
+) -> c_int {
     // SAFETY: HDF5 passes the pointer that `chunks` passed, and a number for each dimension.
     let (kept, offset) = unsafe {
         let kept = &mut *kept.cast::<Chunks>();
@@ -167,7 +173,8 @@ impl Id {
         let length = call_with_memory!(self.library, H5Oget_comment(self.raw, ptr::null_mut(), 0));
         let Some(length) = usize::try_from(length).ok().filter(|length| *length > 0) else { return Ok(None) };
         let mut bytes = vec![0_u8; length + 1];
-        let status = call_with_memory!(self.library, H5Oget_comment(self.raw, bytes.as_mut_ptr().cast(), bytes.len()));
+        let status =
+            call_with_memory!(self.library, H5Oget_comment(self.raw, bytes.as_mut_ptr().cast(), bytes.len()));
         if status < 0 {
             return Err(self.library.error("read a comment"));
         }
@@ -186,8 +193,10 @@ impl Id {
     pub(crate) fn links(&self, by_order: bool) -> Result<Vec<(String, Link)>> {
         let mut listed: Vec<Listed> = Vec::new();
         let (mut at, kept) = (0, ptr::from_mut(&mut listed).cast());
-        let status =
-            call_with_memory!(self.library, H5Literate2(self.raw, index(by_order), 0, &raw mut at, keep_link, kept));
+        let status = call_with_memory!(
+            self.library,
+            H5Literate2(self.raw, index(by_order), 0, &raw mut at, keep_link, kept)
+        );
         self.library.check(status, "list links")?;
         listed.iter().map(|link| self.link(link)).collect()
     }
@@ -198,8 +207,10 @@ impl Id {
             HARD => {
                 let mut raw = RawObjectInfo::default();
                 let path = listed.name.as_ptr();
-                let status =
-                    call_with_memory!(self.library, H5Oget_info_by_name3(self.raw, path, &raw mut raw, FIELDS, DEFAULT));
+                let status = call_with_memory!(
+                    self.library,
+                    H5Oget_info_by_name3(self.raw, path, &raw mut raw, FIELDS, DEFAULT)
+                );
                 self.library.check(status, &format!("look at {name}"))?;
                 let info = info(&raw)?;
                 Target::Hard { number: info.number, kind: info.kind }
@@ -224,8 +235,10 @@ impl Id {
             return Ok(bytes);
         }
         let buffer = bytes.as_mut_ptr().cast();
-        let status =
-            call_with_memory!(self.library, H5Lget_val(self.raw, listed.name.as_ptr(), buffer, bytes.len(), DEFAULT));
+        let status = call_with_memory!(
+            self.library,
+            H5Lget_val(self.raw, listed.name.as_ptr(), buffer, bytes.len(), DEFAULT)
+        );
         self.library.check(status, &format!("read the link {}", listed.name.to_string_lossy()))?;
         Ok(bytes)
     }
@@ -234,8 +247,10 @@ impl Id {
     pub(crate) fn attribute_names(&self, by_order: bool) -> Result<Vec<String>> {
         let mut names: Vec<CString> = Vec::new();
         let (mut at, kept) = (0, ptr::from_mut(&mut names).cast());
-        let status =
-            call_with_memory!(self.library, H5Aiterate2(self.raw, index(by_order), 0, &raw mut at, keep_name, kept));
+        let status = call_with_memory!(
+            self.library,
+            H5Aiterate2(self.raw, index(by_order), 0, &raw mut at, keep_name, kept)
+        );
         self.library.check(status, "list attributes")?;
         names.iter().map(|name| utf8(name)).collect()
     }
@@ -252,7 +267,8 @@ impl Id {
         }
         let mut count = 0;
         // 0 is the whole extent.
-        self.library.check(call_with_memory!(self.library, H5Dget_num_chunks(self.raw, 0, &raw mut count)), what)?;
+        self.library
+            .check(call_with_memory!(self.library, H5Dget_num_chunks(self.raw, 0, &raw mut count)), what)?;
         for number in 0..count {
             let mut offset = vec![0; rank];
             let (mut mask, mut address, mut size) = (0, 0, 0);
