@@ -7,7 +7,7 @@ use crate::{
     Error, Result, Source,
     copy::{Steps, pieces},
     plan::{Plan, datatype, file_form},
-    translate::{Numbers, blob_of, cut, number_in},
+    translate::{Numbers, blob_of, cut, referenced},
 };
 
 /// Compares a copy with its source: objects, links, attributes and elements.
@@ -194,7 +194,7 @@ impl Comparison<'_> {
             Class::VariableText { .. } => Ok(blob(self.source, one)? == blob(self.copy, other)?),
             Class::Reference(ReferenceKind::Object) => Ok(self.copy_of(number(one)?) == number(other)?),
             Class::Reference(ReferenceKind::Standard) => {
-                Ok(self.copy_of(target(self.source, one)?) == target(self.copy, other)?)
+                Ok(self.copy_of(referenced(one)?) == referenced(other)?)
             }
             _ => Ok(one == other),
         }
@@ -214,13 +214,5 @@ fn blob(file: &dyn Source, element: &[u8]) -> Result<(u32, Vec<u8>)> {
     match blob_of(element)? {
         (0, _) => Ok((0, Vec::new())),
         (length, name) => Ok((length, file.blob(&name)?)),
-    }
-}
-
-/// The number of the object that a reference of the newer kind leads to.
-fn target(file: &dyn Source, element: &[u8]) -> Result<u64> {
-    match blob(file, element.get(2..).ok_or_else(cut)?)? {
-        (0, _) => Ok(0),
-        (_, token) => number_in(&token),
     }
 }

@@ -226,7 +226,7 @@ impl Source for NativeFile {
             (id.attribute_type()?, id.attribute_space()?.extent()?, id.attribute_creation()?);
         let datatype = Self::stored_type(&kind)?;
         let elements =
-            Elements::new(kind, &Stored::parse(&datatype).map_err(crate::Error::at(name))?.encoded.to_vec())?;
+            Elements::new(kind, Stored::parse(&datatype).map_err(crate::Error::at(name))?.encoded)?;
         let count = space.count()? as usize;
         let value = elements.read_attribute(&id, count, &self.file, &mut self.arena.borrow_mut())?;
         let (charset, creation) = (creation.charset()?, creation.encode_list()?);
