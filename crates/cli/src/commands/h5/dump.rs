@@ -12,7 +12,8 @@ use isotach_hdf5_types::Datatype;
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    describe, site,
+    describe,
+    site::site,
     values::{Values, nested},
 };
 use crate::{

@@ -7,7 +7,7 @@ use isotach_hdf5::{Kind, Link, Target};
 use isotach_hdf5_tools::{Error, Source, find, open, split};
 use serde_json::{Map, Value, json};
 
-use super::{describe, site};
+use super::{describe, site::site};
 use crate::{
     failure::{Failure, Outcome, say},
     output::{Bytes, Table, print_json},

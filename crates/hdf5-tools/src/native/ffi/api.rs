@@ -12,9 +12,8 @@ use std::{
 use isotach_engine_kit::{functions, library};
 
 use super::{
-    Herr, Hid, call, call_with_memory,
-    error::WalkErrors,
-    walk::{EachAttribute, EachChunk, EachLink, RawObjectInfo, Token},
+    call, call_with_memory,
+    raw::{EachAttribute, EachChunk, EachLink, Herr, Hid, RawObjectInfo, Token, WalkErrors},
 };
 
 functions! {
@@ -112,7 +111,7 @@ const OLDEST: (u32, u32) = (1, 12);
 #[derive(Debug)]
 pub(crate) struct Library {
     pub(super) functions: Functions,
-    /// Where the ids of the classes of property lists are, in the order of [`super::PropertyClass`].
+    /// Where the ids of the classes of property lists are, in the order of [`super::lists::PropertyClass`].
     pub(super) classes: [*const Hid; 5],
     version: (u32, u32, u32),
     _one_thread: PhantomData<*const ()>,

@@ -11,7 +11,7 @@ use std::{
 use isotach_hdf5::Error as FileError;
 use isotach_hdf5_types::{Class, Datatype, ReferenceKind};
 
-use super::{DEFAULT, Hid, Id, call_with_memory};
+use super::{DEFAULT, call_with_memory, id::Id, raw::Hid};
 use crate::{Error, Result};
 
 /// The name of a piece of variable-length data.
