@@ -10,6 +10,7 @@ use crate::{
     dataset::NewDataset,
     error::{Error, Result},
     id::{Id, check},
+    library::Library,
     plist::{self, Fill},
     space, transfer,
     types::{self, FileType},
@@ -43,9 +44,6 @@ pub(crate) fn header(view: &Arc<View>, new: NewDataset) -> Result<Header> {
 fn chunk(view: &View, dcpl: Hid, space: &Space, element: u32) -> Result<(Vec<u64>, bool)> {
     let library = view.library;
     let layout = if dcpl == DEFAULT { 0 } else { check(library.H5Pget_layout(dcpl), "H5Pget_layout")? };
-    if layout == LAYOUT_VIRTUAL {
-        return Err(Error::unsupported("virtual datasets"));
-    }
     if dcpl != DEFAULT && library.H5Pget_external_count(dcpl) > 0 {
         return Err(Error::unsupported("data in other files"));
     }
@@ -56,6 +54,9 @@ fn chunk(view: &View, dcpl: Hid, space: &Space, element: u32) -> Result<(Vec<u64
             Ok((Vec::new(), false))
         };
     };
+    if layout == LAYOUT_VIRTUAL {
+        return Ok((Data::auto_chunk(dims, element), false));
+    }
     if layout != LAYOUT_CHUNKED {
         return match dims.iter().zip(max).any(|(length, most)| length < most) {
             true => Err(Error::argument("only a chunked dataset can be extended")),
@@ -130,6 +131,15 @@ fn parts(creation: &[u8]) -> Result<(&[u8], &[u8])> {
     let corrupt = || FileError::corrupt("a property list of an unknown form", "the header of a dataset");
     let (length, rest) = creation.split_first_chunk().ok_or_else(corrupt)?;
     Ok(rest.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or_else(corrupt)?)
+}
+
+/// The property list of a stored form without the fill value; nothing if the program gave none.
+pub(crate) fn plain_list(library: &'static Library, header: &Header) -> Result<Option<Id>> {
+    let (_, encoded) = parts(&header.creation)?;
+    if encoded.is_empty() {
+        return Ok(None);
+    }
+    plist::decode(library, encoded, library.H5P_CLS_DATASET_CREATE_ID_g()).map(Some)
 }
 
 /// The property list that a dataset was created with.

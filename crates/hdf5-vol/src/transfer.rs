@@ -5,7 +5,7 @@
 
 use std::{ffi::c_void, ptr, slice, sync::Arc};
 
-use isotach_hdf5::{Header, Object, Run};
+use isotach_hdf5::{Header, Object, Run, Space};
 
 use crate::{
     abi::Hid,
@@ -21,14 +21,14 @@ const PIECE: usize = 8 << 20;
 
 /// What a transfer is about: the elements on both sides, and their types.
 pub(crate) struct Transfer {
-    view: Arc<View>,
-    object: Object,
+    pub(crate) view: Arc<View>,
+    pub(crate) object: Object,
     kind: Arc<FileType>,
-    in_file: Selection,
-    in_memory: Selection,
-    memory_type: Hid,
+    pub(crate) in_file: Selection,
+    pub(crate) in_memory: Selection,
+    pub(crate) memory_type: Hid,
     memory_size: usize,
-    dxpl: Hid,
+    pub(crate) dxpl: Hid,
     /// Elements are the same on both sides.
     is_plain: bool,
     /// Blobs of replaced elements may be those of the fill value.
@@ -45,11 +45,17 @@ pub(crate) struct Wanted {
 }
 
 impl Transfer {
-    pub(crate) fn new(view: &Arc<View>, object: &Object, wanted: Wanted) -> Result<Self> {
+    /// Between the program's buffer and a dataset with this extent, or with the one in its header.
+    pub(crate) fn new(
+        view: &Arc<View>,
+        object: &Object,
+        wanted: Wanted,
+        extent: Option<&Space>,
+    ) -> Result<Self> {
         let library = view.library;
         let header: Arc<Header> = object.header()?;
         let data = header.data.as_ref().ok_or_else(|| Error::argument("not a dataset"))?;
-        let in_file = space::in_file(library, wanted.file_space, &data.space)?;
+        let in_file = space::in_file(library, wanted.file_space, extent.unwrap_or(&data.space))?;
         let in_memory = space::in_memory(library, wanted.memory_space, wanted.file_space, &in_file)?;
         if in_file.count != in_memory.count {
             return Err(Error::argument(format!(
@@ -57,20 +63,34 @@ impl Transfer {
                 in_memory.count, in_file.count
             )));
         }
+        Self::of(view, object, (in_file, in_memory), wanted.memory_type, wanted.dxpl)
+    }
+
+    /// Between places in a dataset and in a buffer, of which there are as many.
+    pub(crate) fn of(
+        view: &Arc<View>,
+        object: &Object,
+        (in_file, in_memory): (Selection, Selection),
+        memory_type: Hid,
+        dxpl: Hid,
+    ) -> Result<Self> {
+        let library = view.library;
+        let header: Arc<Header> = object.header()?;
+        let data = header.data.as_ref().ok_or_else(|| Error::argument("not a dataset"))?;
         let kind = view.file_type(&header.datatype)?;
-        let memory_size = library.H5Tget_size(wanted.memory_type);
+        let memory_size = library.H5Tget_size(memory_type);
         if memory_size == 0 {
             return Err(Error::argument("no type of the elements in memory"));
         }
-        let is_plain = yes(library.H5Tequal(wanted.memory_type, kind.file.raw()), "H5Tequal")?;
+        let is_plain = yes(library.H5Tequal(memory_type, kind.file.raw()), "H5Tequal")?;
         Ok(Self {
             view: Arc::clone(view),
             object: object.clone(),
             in_file,
             in_memory,
-            memory_type: wanted.memory_type,
+            memory_type,
             memory_size,
-            dxpl: wanted.dxpl,
+            dxpl,
             is_plain,
             has_fill: data.fill.is_some(),
             kind,
