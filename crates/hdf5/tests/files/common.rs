@@ -88,7 +88,8 @@ pub(crate) fn plain() -> Place {
     }
 }
 
-fn number() -> u64 {
+/// A number that no other test has.
+pub(crate) fn number() -> u64 {
     static NUMBERS: AtomicU64 = AtomicU64::new(0);
     NUMBERS.fetch_add(1, Ordering::Relaxed)
 }

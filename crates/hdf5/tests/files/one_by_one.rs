@@ -8,17 +8,21 @@ use isotach_hdf5::{
 use isotach_object::{Registry, memory::Memory};
 
 use crate::{
-    common::{at, data, dataset, filter, group, hard, linked, linked_in, read_all, whole},
+    common::{at, data, dataset, filter, group, hard, linked, linked_in, number, read_all, whole},
     plain::Plain,
 };
 
 /// A pool that several processes have open.
-struct Shared(Memory);
+struct Shared(Memory, u64);
 
 impl Shared {
+    fn new() -> Self {
+        Self(Memory::new(), number())
+    }
+
     fn site(&self, process: usize) -> (Site, Plain) {
         let engine = Plain::new(&self.0);
-        let uri = format!("plain:pool{}", "/".repeat(process));
+        let uri = format!("plain:pool-{}{}", self.1, "/".repeat(process));
         (Site::new(Some(uri.parse().unwrap()), Registry::new().with(Arc::new(engine.clone()))), engine)
     }
 
@@ -114,7 +118,7 @@ fn at_in(group: &isotach_hdf5::Object, name: &str) -> isotach_hdf5::Object {
 fn die_everywhere(prepare: impl Fn(&Shared), change: impl Fn(&Shared, usize) -> (Arc<File>, Plain)) {
     let (mut at, mut process) = (0, 1);
     loop {
-        let shared = Shared(Memory::new());
+        let shared = Shared::new();
         prepare(&shared);
         let (file, engine) = change(&shared, process);
         engine.live_for(at);
@@ -188,7 +192,7 @@ fn a_process_that_dies_in_the_first_commit_of_a_truncated_file_leaves_one_that_o
         fill(&file, NEW, "");
         (file, engine)
     });
-    let shared = Shared(Memory::new());
+    let shared = Shared::new();
     create(&shared);
     let file = shared.site(1).0.create("/x/a.h5", Creation::Truncate, &group(), b"others").unwrap();
     linked(&file, "only", Header { comment: Some("new".to_owned()), ..group() });
@@ -201,7 +205,7 @@ fn a_process_that_dies_in_the_first_commit_of_a_truncated_file_leaves_one_that_o
 
 #[test]
 fn of_two_that_create_a_link_one_succeeds_and_the_other_does_nothing() {
-    let shared = Shared(Memory::new());
+    let shared = Shared::new();
     create(&shared);
     let ((one, _), (other, _)) = (shared.open(1), shared.open(2));
     linked(&one, "same", group());
@@ -222,7 +226,7 @@ fn of_two_that_create_a_link_one_succeeds_and_the_other_does_nothing() {
 
 #[test]
 fn of_many_that_create_one_link_at_a_time_each_link_has_one_creator() {
-    let shared = Shared(Memory::new());
+    let shared = Shared::new();
     create(&shared);
     let created: usize = thread::scope(|scope| {
         let creators: Vec<_> = (1..5)
@@ -248,7 +252,7 @@ fn of_many_that_create_one_link_at_a_time_each_link_has_one_creator() {
 
 #[test]
 fn parts_of_one_chunk_from_several_processes_are_all_kept_and_readers_see_whole_chunks() {
-    let shared = Shared(Memory::new());
+    let shared = Shared::new();
     create(&shared);
     thread::scope(|scope| {
         for process in 1..5_u64 {
