@@ -216,12 +216,9 @@ with h5py.File("file.h5", "w") as file:
     file["plain"] = np.arange(10)
     file.create_dataset("group/regions", (1,), dtype=h5py.regionref_dtype)[0] = file["plain"].regionref[2:4]
     file["plain"].attrs["region"] = file["plain"].regionref[1:2]
-    layout = h5py.VirtualLayout((10,), "i8")
-    layout[:] = h5py.VirtualSource("other.h5", "x", (10,))
-    file.create_virtual_dataset("virtual", layout)
     file.create_dataset("outside", (4,), "i4", external=[("raw.bin", 0, 16)])
     file.create_dataset("lzf", data=np.arange(100), chunks=(10,), compression="lzf")
-    file["to_virtual"] = file["virtual"].ref
+    file["to_outside"] = file["outside"].ref
 """
 
 
@@ -233,7 +230,6 @@ def test_what_cannot_be_copied_is_named_before_anything_is_written(
     said = fails(tmp_path, "copy", "file.h5", "copy.h5")
     for part in (
         "/group/regions (region references)",
-        "/virtual (",
         "/outside (",
         "/lzf (",
         "--skip-unsupported",
@@ -242,10 +238,31 @@ def test_what_cannot_be_copied_is_named_before_anything_is_written(
     assert "attribute region of /plain" in said
     assert sorted(tmp_path.iterdir()) == before
     done = command(tmp_path, "copy", "file.h5", "copy.h5", "--skip-unsupported")
-    assert "left out: /virtual (it is a virtual dataset)" in done.stderr
+    assert "left out: /outside (its elements are in external files)" in done.stderr
     assert "1 reference to no object of the copy" in done.stderr
-    check = "f = h5py.File('copy.h5'); print(sorted(f), list(f['group']), list(f['plain'].attrs), bool(f['to_virtual'][()]))"
-    assert python(isotach, check, tmp_path).strip() == "['group', 'plain', 'to_virtual'] [] [] False"
+    check = "f = h5py.File('copy.h5'); print(sorted(f), list(f['group']), list(f['plain'].attrs), bool(f['to_outside'][()]))"
+    assert python(isotach, check, tmp_path).strip() == "['group', 'plain', 'to_outside'] [] [] False"
+
+
+VIRTUAL = """
+with h5py.File("source.h5", "w") as file:
+    file["x"] = np.arange(10)
+with h5py.File("file.h5", "w") as file:
+    layout = h5py.VirtualLayout((3, 10), "i8")
+    layout[1] = h5py.VirtualSource("source.h5", "x", (10,))
+    file.create_virtual_dataset("virtual", layout, fillvalue=-1)
+"""
+
+
+def test_virtual_datasets_go_on_to_name_their_sources(tmp_path: Path) -> None:
+    python(NATIVE, VIRTUAL, tmp_path)
+    command(tmp_path, "copy", "file.h5", "copy.h5")
+    assert "virtual dataset" in command(tmp_path, "ls", "copy.h5").stdout
+    assert "in other datasets" in command(tmp_path, "dump", "copy.h5").stdout
+    command(tmp_path, "copy", "copy.h5", "back.h5")
+    read = "print(h5py.File('back.h5')['virtual'][:, 7], h5py.File('back.h5')['virtual'].is_virtual)"
+    assert python(NATIVE, read, tmp_path).split() == ["[-1", "7", "-1]", "True"]
+    assert "[1,0] 0, 1, 2" in command(tmp_path, "dump", "back.h5").stdout
 
 
 # References of the kind that h5py does not write, through the library itself.

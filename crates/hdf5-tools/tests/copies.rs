@@ -184,6 +184,10 @@ impl Source for Changing {
         self.file.read_chunk(dataset, offset)
     }
 
+    fn reads_virtual(&self) -> bool {
+        self.file.reads_virtual()
+    }
+
     fn read(&self, dataset: u64, block: &Block) -> Result<Vec<u8>> {
         let mut elements = self.file.read(dataset, block)?;
         if self.reads.get() == 0 {

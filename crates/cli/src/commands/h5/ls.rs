@@ -179,6 +179,9 @@ fn object(source: &dyn Source, number: u64, row: &mut Row) -> Result<(), Error> 
     }
     if let Some(data) = &header.data {
         let bytes = source.storage_size(number)?;
+        if describe::is_virtual(&header, &row.name)? {
+            row.kind = "virtual dataset";
+        }
         *shape = describe::shape(&data.space);
         *chunk = describe::chunk_text(data);
         *filters = describe::filters(&data.filters);

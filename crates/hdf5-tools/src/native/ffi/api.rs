@@ -73,6 +73,9 @@ functions! {
     H5Sget_simple_extent_type: fn(Hid) -> c_int;
     H5Sget_simple_extent_dims: fn(Hid, *mut u64, *mut u64) -> c_int;
     H5Sselect_hyperslab: fn(Hid, c_int, *const u64, *const u64, *const u64, *const u64) -> Herr;
+    H5Sencode ["H5Sencode2"]: fn(Hid, *mut c_void, *mut usize, Hid) -> Herr;
+    H5Sselect_shape_same: fn(Hid, Hid) -> c_int;
+    H5Sget_select_bounds: fn(Hid, *mut u64, *mut u64) -> Herr;
     H5Pcreate: fn(Hid) -> Hid;
     H5Pencode2: fn(Hid, *mut c_void, *mut usize, Hid) -> Herr;
     H5Pdecode: fn(*const c_void) -> Hid;
@@ -86,6 +89,11 @@ functions! {
     H5Pset_chunk: fn(Hid, c_int, *const u64) -> Herr;
     H5Pget_chunk_opts: fn(Hid, *mut c_uint) -> Herr;
     H5Pget_external_count: fn(Hid) -> c_int;
+    H5Pget_virtual_count: fn(Hid, *mut usize) -> Herr;
+    H5Pget_virtual_vspace: fn(Hid, usize) -> Hid;
+    H5Pget_virtual_srcspace: fn(Hid, usize) -> Hid;
+    H5Pget_virtual_filename: fn(Hid, usize, *mut c_char, usize) -> isize;
+    H5Pget_virtual_dsetname: fn(Hid, usize, *mut c_char, usize) -> isize;
     H5Pget_nfilters: fn(Hid) -> c_int;
     H5Pget_filter2: fn(Hid, c_uint, *mut c_uint, *mut usize, *mut c_uint, usize, *mut c_char, *mut c_uint) -> c_int;
     H5Pset_filter: fn(Hid, c_int, c_uint, usize, *const c_uint) -> Herr;

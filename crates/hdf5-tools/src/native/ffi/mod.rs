@@ -14,6 +14,7 @@ mod elements;
 mod error;
 mod id;
 mod lists;
+mod mappings;
 mod raw;
 mod walk;
 
