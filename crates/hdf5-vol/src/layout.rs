@@ -9,7 +9,7 @@ use crate::{
     create,
     dataset::NewDataset,
     error::{Error, Result},
-    id::{Id, check},
+    id::{Id, check, yes},
     library::Library,
     plist::{self, Fill},
     space, transfer,
@@ -17,8 +17,8 @@ use crate::{
     view::View,
 };
 
-/// Shuffle, szip, n-bit, and scale and offset: HDF5 computes their values from the type and the chunk.
-const COMPUTED: [u16; 4] = [2, 4, 5, 6];
+/// Shuffle, n-bit, and scale and offset: HDF5 computes their values from the type and the chunk.
+const COMPUTED: [u16; 3] = [2, 5, 6];
 
 /// The header of a new dataset.
 pub(crate) fn header(view: &Arc<View>, new: NewDataset) -> Result<Header> {
@@ -77,14 +77,22 @@ fn chunk(view: &View, dcpl: Hid, space: &Space, element: u32) -> Result<(Vec<u64
     Ok((chunk, true))
 }
 
-/// The filters with the values that HDF5 sets for the dataset.
+/// The filters with the values that HDF5 sets for the dataset. Those that only HDF5 has are marked.
 fn filters(view: &View, new: NewDataset, kind: &FileType) -> Result<Vec<Filter>> {
-    let filters = plist::filters(view.library, new.dcpl)?;
-    if !filters.iter().any(|filter| COMPUTED.contains(&filter.id)) {
+    let library = view.library;
+    let filters = plist::filters(library, new.dcpl)?;
+    let mut is_foreign = false;
+    for filter in filters.iter().filter(|filter| !filter.is_built_in()) {
+        is_foreign |= yes(library.H5Zfilter_avail(filter.id.into()), "H5Zfilter_avail")?;
+    }
+    if !is_foreign && !filters.iter().any(|filter| COMPUTED.contains(&filter.id)) {
         return Ok(filters);
     }
     let completed = view.shadow.completed(kind.memory.raw(), new.space, new.dcpl)?;
-    plist::filters(view.library, completed.raw())
+    let mut filters = plist::filters(library, completed.raw())?;
+    let marked = filters.iter_mut().filter(|filter| is_foreign && !filter.is_built_in());
+    marked.for_each(|filter| filter.flags |= Filter::FOREIGN);
+    Ok(filters)
 }
 
 /// The program's fill value in the form of the file.

@@ -36,6 +36,7 @@ mod object;
 mod open_ids;
 mod out;
 mod pairs;
+mod pipeline;
 mod place;
 mod plist;
 mod plugin;

@@ -74,6 +74,8 @@ library! {
         H5Idec_ref(id: Hid) -> c_int;
         H5VLobject(id: Hid) -> *mut c_void;
         H5Tcopy(id: Hid) -> Hid;
+        H5Tcreate(class: c_int, size: usize) -> Hid;
+        H5Zfilter_avail(id: c_int) -> Htri;
         H5Tget_size(id: Hid) -> usize;
         H5Tget_class(id: Hid) -> c_int;
         H5Tget_super(id: Hid) -> Hid;
@@ -150,6 +152,9 @@ library! {
         H5VLgroup_open(object: *mut c_void, loc: *const LocParams, connector: Hid, name: *const c_char, gapl: Hid, dxpl: Hid, request: *mut *mut c_void) -> *mut c_void;
         H5VLgroup_close(object: *mut c_void, connector: Hid, dxpl: Hid, request: *mut *mut c_void) -> Herr;
         H5VLdataset_create(object: *mut c_void, loc: *const LocParams, connector: Hid, name: *const c_char, lcpl: Hid, kind: Hid, space: Hid, dcpl: Hid, dapl: Hid, dxpl: Hid, request: *mut *mut c_void) -> *mut c_void;
+        H5VLdataset_read(count: usize, objects: *mut *mut c_void, connector: Hid, kinds: *mut Hid, memory: *mut Hid, file: *mut Hid, dxpl: Hid, buffers: *mut *mut c_void, request: *mut *mut c_void) -> Herr;
+        H5VLdataset_write(count: usize, objects: *mut *mut c_void, connector: Hid, kinds: *mut Hid, memory: *mut Hid, file: *mut Hid, dxpl: Hid, buffers: *mut *const c_void, request: *mut *mut c_void) -> Herr;
+        H5VLdataset_optional(object: *mut c_void, connector: Hid, arguments: *mut OptionalArgs, dxpl: Hid, request: *mut *mut c_void) -> Herr;
         H5VLdataset_get(object: *mut c_void, connector: Hid, arguments: *mut DatasetGetArgs, dxpl: Hid, request: *mut *mut c_void) -> Herr;
         H5VLdataset_close(object: *mut c_void, connector: Hid, dxpl: Hid, request: *mut *mut c_void) -> Herr;
         H5VLdatatype_commit(object: *mut c_void, loc: *const LocParams, connector: Hid, name: *const c_char, kind: Hid, lcpl: Hid, tcpl: Hid, tapl: Hid, dxpl: Hid, request: *mut *mut c_void) -> *mut c_void;

@@ -11,6 +11,7 @@ use crate::{
     abi::Hid,
     error::{Error, Result},
     id::{check, yes},
+    pipeline::Pipeline,
     space::{self, Cursor, Selection},
     types::FileType,
     view::View,
@@ -31,8 +32,19 @@ pub(crate) struct Transfer {
     pub(crate) dxpl: Hid,
     /// Elements are the same on both sides.
     is_plain: bool,
+    storage: Storage,
     /// Blobs of replaced elements may be those of the fill value.
     has_fill: bool,
+}
+
+/// Where the elements of a dataset are.
+enum Storage {
+    /// In chunks that the model reads and writes.
+    Model,
+    /// In chunks that HDF5 filters.
+    Filtered(Pipeline),
+    /// Nowhere: they read as this value, or as zeros.
+    Nowhere(Option<Vec<u8>>),
 }
 
 /// The spaces and types of a transfer, as HDF5 passes them.
@@ -93,8 +105,41 @@ impl Transfer {
             dxpl,
             is_plain,
             has_fill: data.fill.is_some(),
+            storage: Pipeline::of(view, &header, data, &kind)?.map_or(Storage::Model, Storage::Filtered),
             kind,
         })
+    }
+
+    /// The same for elements that were never written, whether or not they are in the extent.
+    pub(crate) fn of_nothing(mut self) -> Result<Self> {
+        let header = self.object.header()?;
+        self.storage = Storage::Nowhere(header.data.as_ref().and_then(|data| data.fill.clone()));
+        Ok(self)
+    }
+
+    /// Reads elements in the form of the file.
+    fn load(&self, runs: &[Run], packed: &mut [u8]) -> Result<()> {
+        match &self.storage {
+            Storage::Model => Ok(self.object.read(runs, packed)?),
+            Storage::Filtered(pipeline) => pipeline.read(&self.object, runs, packed),
+            Storage::Nowhere(None) => {
+                packed.fill(0);
+                Ok(())
+            }
+            Storage::Nowhere(Some(fill)) => {
+                packed.chunks_exact_mut(fill.len()).for_each(|element| element.copy_from_slice(fill));
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes elements in the form of the file.
+    fn store(&self, runs: &[Run], packed: &[u8]) -> Result<()> {
+        match &self.storage {
+            Storage::Model => Ok(self.object.write(runs, packed)?),
+            Storage::Filtered(pipeline) => pipeline.write(&self.object, runs, packed),
+            Storage::Nowhere(_) => Err(Error::argument("elements that are nowhere cannot be written")),
+        }
     }
 
     /// Reads into the program's buffer.
@@ -109,11 +154,11 @@ impl Transfer {
         if let Some((first, length)) = self.block() {
             // SAFETY: the caller's promise, for the one block of the selection.
             let target = unsafe { slice::from_raw_parts_mut(buffer.add(first), length) };
-            return Ok(self.object.read(&self.in_file.runs, target)?);
+            return self.load(&self.in_file.runs, target);
         }
         self.pieces(|part, bytes, background| {
             let count = part.count;
-            self.object.read(&part.in_file, &mut bytes[..count * self.kind.size])?;
+            self.load(&part.in_file, &mut bytes[..count * self.kind.size])?;
             if !self.is_plain {
                 // What a conversion keeps: fields that are not read, and what a program's own conversion knows of its elements.
                 if self.kind.contents.has_fields || self.kind.contents.has_blobs {
@@ -140,7 +185,7 @@ impl Transfer {
         if let Some((first, length)) = self.block() {
             // SAFETY: the caller's promise, for the one block of the selection.
             let source = unsafe { slice::from_raw_parts(buffer.add(first), length) };
-            return Ok(self.object.write(&self.in_file.runs, source)?);
+            return self.store(&self.in_file.runs, source);
         }
         let _kept = self.has_fill.then(|| self.view.keep_blobs());
         self.pieces(|part, bytes, background| {
@@ -149,11 +194,11 @@ impl Transfer {
             unsafe { gather(buffer, &part.in_memory, self.memory_size, bytes) };
             if !self.is_plain {
                 if self.kind.contents.has_fields || self.kind.contents.has_blobs {
-                    self.object.read(&part.in_file, &mut background[..count * self.kind.size])?;
+                    self.load(&part.in_file, &mut background[..count * self.kind.size])?;
                 }
                 self.convert(self.memory_type, self.kind.file.raw(), count, bytes, background)?;
             }
-            Ok(self.object.write(&part.in_file, &bytes[..count * self.kind.size])?)
+            self.store(&part.in_file, &bytes[..count * self.kind.size])
         })
     }
 

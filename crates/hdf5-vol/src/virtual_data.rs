@@ -203,7 +203,7 @@ impl Virtual {
         }
         // What is left was never written, since the dataset has no chunks.
         // SAFETY: as above.
-        unsafe { plain(view, object, &rest, memory)?.read(memory.buffer) }
+        unsafe { plain(view, object, &rest, memory)?.of_nothing()?.read(memory.buffer) }
     }
 
     /// Writes from the program's buffer.
