@@ -143,6 +143,12 @@ impl Library {
         }
     }
 
+    /// Loads a library that HDF5 needs and its own search path does not reach. Returns whether that was possible.
+    pub(crate) fn preload(path: &Path) -> bool {
+        // SAFETY: as for `load`: the path is in the folder of libraries that HDF5 was packaged with.
+        unsafe { library::load([path]) }.is_ok()
+    }
+
     /// Loads a library. The process keeps it loaded, even if it is none that can be used.
     pub(crate) fn load(path: &Path) -> Result<Self, String> {
         // SAFETY: loading runs the initialisers of HDF5 and of the libraries that it was built with. They make no demands on the process.
