@@ -64,7 +64,9 @@ def make(path: str) -> None:
         file.attrs["numbers"] = np.arange(6).reshape(2, 3)
         file.attrs["nothing"] = h5py.Empty("f4")
         file.attrs["texts"] = ["a", "b\u00e9", ""]
-        file.attrs.create("committed", np.array((1, 2), dtype=file["committed"].dtype), dtype=file["committed"])
+        file.attrs.create(
+            "committed", np.array((1, 2), dtype=file["committed"].dtype), dtype=file["committed"]
+        )
         file["packed"].attrs["reference"] = file["scalar"].ref
         file["packed"].attrs["long"] = np.arange(7_000, dtype="f8")
         file["soft"], file["dangling"] = h5py.SoftLink("/group/below"), h5py.SoftLink("nowhere")
@@ -101,7 +103,11 @@ def names_of(file: h5py.File, item: h5py.HLObject) -> list[str]:
 def dataset(file: h5py.File, item: h5py.Dataset) -> dict[str, object]:
     """What a dataset says."""
     properties = item.id.get_create_plist()
-    filters = [properties.get_filter(number)[:3] for number in range(properties.get_nfilters())]
+    # What a program set of a filter; HDF5 adds values to it.
+    filters = [
+        (properties.get_filter(number)[0], item.compression_opts)
+        for number in range(properties.get_nfilters())
+    ]
     numbers = not item.dtype.hasobject
     # HDF5 sets the fill time of variable-length data itself in native files.
     fill_time = properties.get_fill_time() if numbers else ""
@@ -137,7 +143,8 @@ def tell(path: str) -> dict[str, object]:
                 return
             seen[item.id] = here
             attributes = [
-                [name, str(item.attrs.get_id(name).dtype), plain(file, item.attrs[name])] for name in item.attrs
+                [name, str(item.attrs.get_id(name).dtype), plain(file, item.attrs[name])]
+                for name in item.attrs
             ]
             told[here] = [type(item).__name__, attributes]
             if isinstance(item, h5py.Dataset):

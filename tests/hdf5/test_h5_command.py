@@ -216,12 +216,9 @@ with h5py.File("file.h5", "w") as file:
     file["plain"] = np.arange(10)
     file.create_dataset("group/regions", (1,), dtype=h5py.regionref_dtype)[0] = file["plain"].regionref[2:4]
     file["plain"].attrs["region"] = file["plain"].regionref[1:2]
-    layout = h5py.VirtualLayout((10,), "i8")
-    layout[:] = h5py.VirtualSource("other.h5", "x", (10,))
-    file.create_virtual_dataset("virtual", layout)
     file.create_dataset("outside", (4,), "i4", external=[("raw.bin", 0, 16)])
     file.create_dataset("lzf", data=np.arange(100), chunks=(10,), compression="lzf")
-    file["to_virtual"] = file["virtual"].ref
+    file["to_outside"] = file["outside"].ref
 """
 
 
@@ -231,15 +228,122 @@ def test_what_cannot_be_copied_is_named_before_anything_is_written(
     python(NATIVE, UNSUPPORTED, tmp_path)
     before = sorted(tmp_path.iterdir())
     said = fails(tmp_path, "copy", "file.h5", "copy.h5")
-    for part in ("/group/regions (region references)", "/virtual (", "/outside (", "/lzf (", "--skip-unsupported"):
+    for part in (
+        "/group/regions (region references)",
+        "/outside (",
+        "/lzf (",
+        "--skip-unsupported",
+    ):
         assert part in said, said
     assert "attribute region of /plain" in said
     assert sorted(tmp_path.iterdir()) == before
     done = command(tmp_path, "copy", "file.h5", "copy.h5", "--skip-unsupported")
-    assert "left out: /virtual (it is a virtual dataset)" in done.stderr
+    assert "left out: /outside (its elements are in external files)" in done.stderr
     assert "1 reference to no object of the copy" in done.stderr
-    check = "f = h5py.File('copy.h5'); print(sorted(f), list(f['group']), list(f['plain'].attrs), bool(f['to_virtual'][()]))"
-    assert python(isotach, check, tmp_path).strip() == "['group', 'plain', 'to_virtual'] [] [] False"
+    check = "f = h5py.File('copy.h5'); print(sorted(f), list(f['group']), list(f['plain'].attrs), bool(f['to_outside'][()]))"
+    assert python(isotach, check, tmp_path).strip() == "['group', 'plain', 'to_outside'] [] [] False"
+
+
+VIRTUAL = """
+with h5py.File("source.h5", "w") as file:
+    file["x"] = np.arange(10)
+with h5py.File("file.h5", "w") as file:
+    layout = h5py.VirtualLayout((3, 10), "i8")
+    layout[1] = h5py.VirtualSource("source.h5", "x", (10,))
+    file.create_virtual_dataset("virtual", layout, fillvalue=-1)
+"""
+
+
+def test_virtual_datasets_go_on_to_name_their_sources(tmp_path: Path) -> None:
+    python(NATIVE, VIRTUAL, tmp_path)
+    command(tmp_path, "copy", "file.h5", "copy.h5")
+    assert "virtual dataset" in command(tmp_path, "ls", "copy.h5").stdout
+    assert "in other datasets" in command(tmp_path, "dump", "copy.h5").stdout
+    command(tmp_path, "copy", "copy.h5", "back.h5")
+    read = "print(h5py.File('back.h5')['virtual'][:, 7], h5py.File('back.h5')['virtual'].is_virtual)"
+    assert python(NATIVE, read, tmp_path).split() == ["[-1", "7", "-1]", "True"]
+    assert "[1,0] 0, 1, 2" in command(tmp_path, "dump", "back.h5").stdout
+
+
+# References of the kind that h5py does not write, through the library itself.
+REFERENCES = """
+import ctypes, os, h5py
+hdf5 = ctypes.CDLL(os.environ["HDF5_LIBRARY"])
+hdf5.H5Dcreate2.restype = hdf5.H5Topen2.restype = hdf5.H5Tvlen_create.restype = ctypes.c_int64
+hid = ctypes.c_int64
+kind = hid.in_dll(hdf5, "H5T_STD_REF_g")
+with h5py.File(path, mode) as file:
+    if mode == "w":
+        file["target"], file["group/other"] = [1, 2], 3
+        space = h5py.h5s.create_simple((3,))
+        data = hid(hdf5.H5Dcreate2(hid(file.id.id), b"references", kind, hid(space.id), hid(0), hid(0), hid(0)))
+    else:
+        hdf5.H5Dopen2.restype = ctypes.c_int64
+        data = hid(hdf5.H5Dopen2(hid(file.id.id), b"references", hid(0)))
+    references = (ctypes.c_char * 64 * 3)()
+    if mode == "w":
+        for at, name in enumerate([b"target", b"group/other"]):
+            assert hdf5.H5Rcreate_object(hid(file.id.id), name, hid(0), references[at]) >= 0
+        assert hdf5.H5Dwrite(data, kind, hid(0), hid(0), hid(0), references) >= 0
+    else:
+        assert hdf5.H5Dread(data, kind, hid(0), hid(0), hid(0), references) >= 0
+        name = ctypes.create_string_buffer(100)
+        for at in range(2):
+            assert hdf5.H5Rget_obj_name(references[at], hid(0), name, 100) > 0
+            print(name.value.decode())
+        print(bytes(references[2]) == bytes(64))
+    for reference in references[:2]:
+        hdf5.H5Rdestroy(reference)
+    hdf5.H5Dclose(data)
+"""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_references_of_the_newer_kind_lead_to_the_copies(
+    kind: str, isotach: Connector, tmp_path: Path
+) -> None:
+    def run(kind: str, name: str, mode: str) -> str:
+        connector = connector_of(kind, isotach)
+        with_library = Connector(connector.environment | {"HDF5_LIBRARY": str(library())})
+        return python(with_library, f"path, mode = {name!r}, {mode!r}{REFERENCES}", tmp_path)
+
+    run(kind, "file.h5", "w")
+    assert command(tmp_path, "dump", "file.h5", "/references").stdout.endswith(
+        "[0] /target, /group/other, null\n"
+    )
+    for to in KINDS:
+        command(tmp_path, "copy", "file.h5", f"{to}.h5", "--to", to)
+        assert run(to, f"{to}.h5", "r").split() == ["/target", "/group/other", "True"]
+
+
+NETCDF = """
+import netCDF4
+with netCDF4.Dataset("file.nc", "w") as data:
+    data.createDimension("x", 4)
+    data.createDimension("time", None)
+    values = data.createVariable("values", "f8", ("time", "x"), zlib=True)
+    values[0:3] = np.arange(12).reshape(3, 4)
+    values.units = "K"
+    data.createVariable("names", str, ("x",))[:] = np.array(["a", "bb", "", "dddd"], object)
+    data.createGroup("below").createVariable("y", "i4", ("x",))[:] = 7
+"""
+READ = """
+import netCDF4
+with netCDF4.Dataset("copy.nc", "a") as data:
+    assert data["values"].dimensions == ("time", "x") and data["values"].units == "K"
+    assert data["values"][2].tolist() == [8, 9, 10, 11] and data.dimensions["time"].isunlimited()
+    assert list(data["names"][:]) == ["a", "bb", "", "dddd"] and data["below/y"][3] == 7
+    data["values"][3] = 1
+"""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_netcdf_goes_on_with_the_copy_of_a_file(kind: str, isotach: Connector, tmp_path: Path) -> None:
+    python(connector_of(kind, isotach), NETCDF, tmp_path)
+    for to in KINDS:
+        (tmp_path / "copy.nc").unlink(missing_ok=True)
+        command(tmp_path, "copy", "file.nc", "copy.nc", "--to", to)
+        python(connector_of(to, isotach), READ, tmp_path)
 
 
 def test_attributes_of_any_length_are_copied_to_native_files(isotach: Connector, tmp_path: Path) -> None:
@@ -249,7 +353,9 @@ def test_attributes_of_any_length_are_copied_to_native_files(isotach: Connector,
 
 
 def test_a_damaged_native_file_leaves_no_copy(tmp_path: Path) -> None:
-    script = "h5py.File('file.h5', 'w').create_dataset('x', data=np.arange(9000), chunks=(1000,), fletcher32=True)"
+    script = (
+        "h5py.File('file.h5', 'w').create_dataset('x', data=np.arange(9000), chunks=(1000,), fletcher32=True)"
+    )
     python(NATIVE, script, tmp_path)
     path = tmp_path / "file.h5"
     damaged = bytearray(path.read_bytes())

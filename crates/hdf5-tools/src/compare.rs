@@ -6,8 +6,9 @@ use isotach_hdf5_types::{Class, Datatype, ReferenceKind, Stored, StoredCreation}
 use crate::{
     Error, Result, Source,
     copy::{Steps, pieces},
+    native::have_same_mappings,
     plan::{Plan, datatype, file_form},
-    translate::{Numbers, blob_of, cut, number_in},
+    translate::{Numbers, blob_of, cut, referenced},
 };
 
 /// Compares a copy with its source: objects, links, attributes and elements.
@@ -69,12 +70,15 @@ impl Comparison<'_> {
             (Some(one), Some(other)) => self.are_equal(&form, one, other)?,
             (one, other) => one.is_none() && other.is_none(),
         };
-        let unused_fill =
-            |header| StoredCreation::parse(header).map(|stored| stored.unused_fill).map_err(Error::at(place));
-        let (one_unused, other_unused) = (unused_fill(&one.creation)?, unused_fill(&other.creation)?);
+        let creation = |stored| StoredCreation::parse(stored).map_err(Error::at(place));
+        let (one_creation, other_creation) = (creation(&one.creation)?, creation(&other.creation)?);
+        // The mappings of a virtual dataset are in its properties.
+        if one_creation.is_virtual() && !have_same_mappings(one_creation.encoded, other_creation.encoded)? {
+            return Ok(false);
+        }
         let ids = |data: &isotach_hdf5::Data| data.filters.iter().map(|filter| filter.id).collect::<Vec<_>>();
         Ok(has_same_fill
-            && self.are_equal(&form, one_unused, other_unused)?
+            && self.are_equal(&form, one_creation.unused_fill, other_creation.unused_fill)?
             && one_data.space == other_data.space
             && one_data.is_chunked == other_data.is_chunked
             && one_data.chunk == other_data.chunk
@@ -194,7 +198,7 @@ impl Comparison<'_> {
             Class::VariableText { .. } => Ok(blob(self.source, one)? == blob(self.copy, other)?),
             Class::Reference(ReferenceKind::Object) => Ok(self.copy_of(number(one)?) == number(other)?),
             Class::Reference(ReferenceKind::Standard) => {
-                Ok(self.copy_of(target(self.source, one)?) == target(self.copy, other)?)
+                Ok(self.copy_of(referenced(one)?) == referenced(other)?)
             }
             _ => Ok(one == other),
         }
@@ -214,13 +218,5 @@ fn blob(file: &dyn Source, element: &[u8]) -> Result<(u32, Vec<u8>)> {
     match blob_of(element)? {
         (0, _) => Ok((0, Vec::new())),
         (length, name) => Ok((length, file.blob(&name)?)),
-    }
-}
-
-/// The number of the object that a reference of the newer kind leads to.
-fn target(file: &dyn Source, element: &[u8]) -> Result<u64> {
-    match blob(file, element.get(2..).ok_or_else(cut)?)? {
-        (0, _) => Ok(0),
-        (_, token) => number_in(&token),
     }
 }

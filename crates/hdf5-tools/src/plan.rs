@@ -1,6 +1,6 @@
 //! [`Plan`]: what of a file is copied.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 
 use isotach_hdf5::{Header, Kind};
 use isotach_hdf5_types::{Datatype, ReferenceKind, Stored};
@@ -54,7 +54,7 @@ impl Plan {
     pub(crate) fn new(source: &dyn Source, limits: &dyn Limits) -> Result<Self> {
         let root = source.root()?;
         let mut plan = Self::default();
-        let mut paths = HashMap::from([(root, String::new())]);
+        let mut seen = HashSet::from([root]);
         let mut left = VecDeque::from([Planned { number: root, kind: Kind::Group, path: "/".to_owned() }]);
         while let Some(object) = left.pop_front() {
             let path = object.path.clone();
@@ -75,8 +75,7 @@ impl Plan {
                         continue;
                     }
                     let isotach_hdf5::Target::Hard { number, kind } = link.target else { continue };
-                    if !paths.contains_key(&number) {
-                        paths.insert(number, path.clone());
+                    if seen.insert(number) {
                         left.push_back(Planned { number, kind, path });
                     }
                 }

@@ -29,6 +29,8 @@ pub trait Source {
     fn chunks(&self, dataset: u64) -> Result<Vec<ChunkInfo>>;
     /// A chunk as it is stored, and the mask of the filters that were skipped.
     fn read_chunk(&self, dataset: u64, offset: &[u64]) -> Result<(u32, Vec<u8>)>;
+    /// Whether the elements of virtual datasets can be read.
+    fn reads_virtual(&self) -> bool;
     /// The elements of a block of a dataset.
     fn read(&self, dataset: u64, block: &Block) -> Result<Vec<u8>>;
     /// A piece of variable-length data.

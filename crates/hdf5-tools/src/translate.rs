@@ -32,10 +32,14 @@ pub(crate) fn blob_of(element: &[u8]) -> Result<(u32, BlobId)> {
     Ok((u32::from_le_bytes(*length), BlobId(*name)))
 }
 
-/// The object number that the blob of a reference begins with, behind its length.
-pub(crate) fn number_in(token: &[u8]) -> Result<u64> {
-    let number = token.get(1..).and_then(|number| number.first_chunk()).ok_or_else(cut)?;
-    Ok(u64::from_le_bytes(*number))
+/// The number of the object that a reference of the newer kind leads to; 0 for none.
+pub(crate) fn referenced(element: &[u8]) -> Result<u64> {
+    match element {
+        // An object of this file, and a number of 8 bytes.
+        [2, 0, 8, number @ ..] => Ok(u64::from_le_bytes(*number.first_chunk().ok_or_else(cut)?)),
+        _ if element.iter().all(|byte| *byte == 0) => Ok(0),
+        _ => Err(FileError::unsupported("references to regions, attributes and other files").into()),
+    }
 }
 
 impl Translation<'_> {
@@ -100,21 +104,9 @@ impl Translation<'_> {
     }
 
     fn reference(&self, element: &mut [u8]) -> Result<()> {
-        if element.iter().all(|byte| *byte == 0) {
-            return Ok(());
-        }
-        if !element.starts_with(&[2, 0]) {
-            return Err(FileError::unsupported("references to regions, attributes and other files").into());
-        }
-        let (length, name) = blob_of(element.get(2..).ok_or_else(cut)?)?;
-        let token = if length > 0 { self.source.blob(&name)? } else { Vec::new() };
-        match self.number(number_in(&token)?) {
+        match self.number(referenced(element)?) {
             0 => element.fill(0),
-            number => {
-                let copy = self.target.put_blob([&[8][..], &number.to_le_bytes()].concat())?;
-                element.get_mut(2..6).ok_or_else(cut)?.copy_from_slice(&9_u32.to_le_bytes());
-                element.get_mut(6..22).ok_or_else(cut)?.copy_from_slice(&copy.0);
-            }
+            number => element.get_mut(3..11).ok_or_else(cut)?.copy_from_slice(&number.to_le_bytes()),
         }
         Ok(())
     }

@@ -6,7 +6,8 @@ use crate::{Class, Datatype, Member, ReferenceKind, Result, error::damaged};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Elements {
     /// In a file of the connector. Variable-length data: its length in elements (4 bytes) and the name of a blob (16). References: a
-    /// number (8 bytes), or kind, flags, the length of a blob (4) and its name.
+    /// number (8 bytes); or kind, flags, and for an object the length and the bytes of its number, for anything else the length of a blob
+    /// (4) and its name.
     File,
     /// In the memory of a program on a machine with 64 bits. Variable-length data: length and pointer, or a pointer to a text.
     Memory,

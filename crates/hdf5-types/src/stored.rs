@@ -4,6 +4,8 @@ use crate::{Datatype, Error, Result, error::damaged};
 
 const VERSION: u8 = 1;
 const HEAD: usize = 9;
+/// The name of the property of the layout, and the number of virtual datasets.
+const VIRTUAL: &[u8] = b"layout\0\x03";
 
 /// A datatype as the connector keeps it: a version, the number of the committed datatype in the same file, and what `H5Tencode` writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +74,11 @@ impl<'s> StoredCreation<'s> {
         let parts = rest.split_at_checked(u32::from_le_bytes(*length) as usize);
         let (unused_fill, encoded) = parts.ok_or_else(cut)?;
         Ok(Self { unused_fill, encoded })
+    }
+
+    /// Whether the elements of the dataset are those of other datasets.
+    pub fn is_virtual(&self) -> bool {
+        self.encoded.windows(VIRTUAL.len()).any(|part| part == VIRTUAL)
     }
 
     /// The stored form.

@@ -163,6 +163,8 @@ fn variable(element: &[u8], size: u32, blob: &mut ReadBlob<'_>) -> Result<(usize
 
 /// The flag of a reference to another file.
 const EXTERNAL: u8 = 1;
+/// The kind of a reference to an object.
+const TO_OBJECT: u8 = 2;
 
 fn reference(kind: ReferenceKind, element: &[u8], blob: &mut ReadBlob<'_>) -> Result<Reference> {
     let cut = || no_value("a reference that is cut short");
@@ -176,16 +178,21 @@ fn reference(kind: ReferenceKind, element: &[u8], blob: &mut ReadBlob<'_>) -> Re
         ReferenceKind::Region => Ok(Reference::Region(None)),
         ReferenceKind::Standard if element.iter().all(|byte| *byte == 0) => Ok(Reference::Null),
         ReferenceKind::Standard => {
-            let head = reader.u8().zip(reader.u8()).zip(reader.u32().zip(reader.array::<16>()));
-            let ((kind, flags), (_, id)) = head.ok_or_else(cut)?;
+            let (kind, flags) = reader.u8().zip(reader.u8()).ok_or_else(cut)?;
             if flags & EXTERNAL != 0 {
                 return Ok(Reference::External);
             }
-            let token = blob(&id).map_err(Error::Blob)?;
-            let mut token = Reader(&token);
+            // The token of an object follows at once, that of anything else is in a blob.
+            let in_blob;
+            let mut token = reader;
+            if kind != TO_OBJECT {
+                let (_, id) = reader.u32().zip(reader.array::<16>()).ok_or_else(cut)?;
+                in_blob = blob(&id).map_err(Error::Blob)?;
+                token = Reader(&in_blob);
+            }
             let number = token.u8().filter(|length| *length == 8).and(token.u64()).ok_or_else(cut)?;
             match kind {
-                2 => Ok(Reference::Object(number)),
+                TO_OBJECT => Ok(Reference::Object(number)),
                 3 => Ok(Reference::Region(Some(number))),
                 4 => Ok(Reference::Attribute(number)),
                 _ => Err(no_value("a reference of an unknown kind")),

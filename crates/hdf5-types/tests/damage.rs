@@ -48,8 +48,6 @@ fn try_all(encoded: &[u8], element: &[u8]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4096))]
-
     #[test]
     fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), class in 0..12_u8, version in 1..6_u8) {
         let _ = (Stored::parse(&bytes), StoredCreation::parse(&bytes));

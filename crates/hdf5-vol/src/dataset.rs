@@ -25,6 +25,7 @@ use crate::{
     transfer::{Transfer, Wanted},
     types,
     view::View,
+    virtual_data::Virtual,
 };
 
 /// What the program passes for a new dataset.
@@ -83,7 +84,7 @@ impl Many {
     ///
     /// # Safety
     /// The arrays have this many entries.
-    unsafe fn transfer(&self, index: usize) -> Result<(Arc<View>, Transfer, &Node)> {
+    unsafe fn transfer(&self, index: usize) -> Result<(Arc<View>, Moved<'_>, &Node)> {
         // SAFETY: the caller's promise; HDF5 passes datasets of this connector.
         let (handle, wanted) = unsafe {
             let wanted = Wanted {
@@ -95,9 +96,43 @@ impl Many {
             (handle(*self.datasets.add(index))?, wanted)
         };
         let view = handle.view()?;
-        let node = handle.dataset()?;
-        let transfer = Transfer::new(&view, &node.object, wanted)?;
-        Ok((view, transfer, node))
+        let dataset = handle.dataset()?;
+        let sources = dataset.sources(&view)?;
+        let extent = sources.map(|sources| sources.extent(&view, &dataset.node.object)).transpose()?;
+        let transfer = Transfer::new(&view, &dataset.node.object, wanted, extent.as_ref())?;
+        Ok((view, Moved { sources, transfer }, &dataset.node))
+    }
+}
+
+/// The transfer of one dataset, which may be mapped from others.
+struct Moved<'a> {
+    sources: Option<&'a Virtual>,
+    transfer: Transfer,
+}
+
+impl Moved<'_> {
+    /// # Safety
+    /// As [`Transfer::read`].
+    unsafe fn read(&self, buffer: *mut c_void) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.sources {
+                Some(sources) => sources.read(&self.transfer, buffer),
+                None => self.transfer.read(buffer),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`Transfer::write`].
+    unsafe fn write(&self, buffer: *const c_void) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.sources {
+                Some(sources) => sources.write(&self.transfer, buffer),
+                None => self.transfer.write(buffer),
+            }
+        }
     }
 }
 
@@ -137,18 +172,23 @@ pub(crate) unsafe fn get(
     let (arguments, handle) =
         unsafe { (arguments.as_mut().ok_or_else(|| Error::argument("no arguments"))?, handle(object)?) };
     let view = handle.view()?;
-    let object = &handle.dataset()?.object;
+    let dataset = handle.dataset()?;
+    let object = &dataset.node.object;
     match arguments.op {
         dataset_get::DAPL => {
             let class = library.H5P_CLS_DATASET_ACCESS_ID_g();
-            let list = handle.dapl().map_or_else(|| library.H5Pcreate(class), |list| library.H5Pcopy(list));
+            let list = dataset.dapl.as_ref();
+            let list = list.map_or_else(|| library.H5Pcreate(class), |list| library.H5Pcopy(list.raw()));
             arguments.args.id = Id::new(library, list, "H5Pcopy")?.give();
         }
         dataset_get::DCPL => arguments.args.id = layout::creation_list(&view, object)?,
         dataset_get::SPACE => {
             let header = object.header()?;
             let data = header.data.as_ref().ok_or_else(|| Error::argument("not a dataset"))?;
-            arguments.args.id = space::create(library, &data.space)?.give();
+            arguments.args.id = match dataset.sources(&view)? {
+                Some(sources) => space::create(library, &sources.extent(&view, object)?)?.give(),
+                None => space::create(library, &data.space)?.give(),
+            };
         }
         dataset_get::SPACE_STATUS => {
             let status = space_status(object)?;
@@ -197,7 +237,7 @@ pub(crate) unsafe fn specific(
             // SAFETY: the number says which member of the union is set.
             let size = unsafe { arguments.args.size };
             // SAFETY: HDF5 passes as many lengths as the dataset has dimensions.
-            unsafe { set_extent(&view, &handle.dataset()?.object, size) }?;
+            unsafe { set_extent(&view, &handle.dataset()?.node.object, size) }?;
         }
         dataset_specific::FLUSH => view.settle()?,
         dataset_specific::REFRESH => view.file.refresh()?,

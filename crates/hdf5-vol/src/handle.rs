@@ -5,18 +5,19 @@ use std::{
     ffi::{CStr, c_char, c_int, c_void},
     mem::ManuallyDrop,
     ptr,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Mutex, OnceLock, PoisonError, Weak},
 };
 
 use isotach_hdf5::{Kind, Object};
 
 use crate::{
-    abi::{Hid, id_type},
+    abi::id_type,
     error::{Error, Result},
     id::Id,
     library::Library,
     shadow,
     view::View,
+    virtual_data::Virtual,
 };
 
 /// Marks memory that is a handle.
@@ -43,8 +44,7 @@ enum ViewOf {
 pub(crate) enum Body {
     File,
     Group(Node),
-    /// With its access property list, if the program gave one.
-    Dataset(Node, Option<Id>),
+    Dataset(OpenDataset),
     Datatype(Node, TypeShadow),
     Attribute(OpenAttribute),
 }
@@ -55,7 +55,7 @@ impl Body {
         match self {
             Self::File => id_type::FILE,
             Self::Group(_) => id_type::GROUP,
-            Self::Dataset(..) => id_type::DATASET,
+            Self::Dataset(_) => id_type::DATASET,
             Self::Datatype(..) => id_type::DATATYPE,
             Self::Attribute(_) => id_type::ATTRIBUTE,
         }
@@ -67,6 +67,31 @@ impl Body {
 pub(crate) struct Node {
     pub(crate) object: Object,
     pub(crate) path: Option<String>,
+}
+
+/// An open dataset.
+pub(crate) struct OpenDataset {
+    pub(crate) node: Node,
+    /// The access property list, if the program gave one.
+    pub(crate) dapl: Option<Id>,
+    /// What it is mapped from, if it is virtual. Known once it was asked for.
+    sources: OnceLock<Option<Virtual>>,
+}
+
+impl OpenDataset {
+    pub(crate) fn new(node: Node, dapl: Option<Id>) -> Self {
+        Self { node, dapl, sources: OnceLock::new() }
+    }
+
+    /// What the dataset is mapped from, if it is virtual.
+    pub(crate) fn sources(&self, view: &Arc<View>) -> Result<Option<&Virtual>> {
+        if self.sources.get().is_none() {
+            let found = Virtual::of(view, &self.node.object, self.dapl.as_ref().map(Id::raw), 0)?;
+            // Another thread that was faster found the same.
+            drop(self.sources.set(found));
+        }
+        Ok(self.sources.get().and_then(Option::as_ref))
+    }
 }
 
 /// An open attribute.
@@ -146,7 +171,8 @@ impl Handle {
     pub(crate) fn node(&self) -> Result<Node> {
         match &*self.body {
             Body::File => Ok(Node { object: self.view()?.file.root()?, path: Some("/".to_owned()) }),
-            Body::Group(node) | Body::Dataset(node, _) | Body::Datatype(node, _) => Ok(node.clone()),
+            Body::Group(node) | Body::Datatype(node, _) => Ok(node.clone()),
+            Body::Dataset(dataset) => Ok(dataset.node.clone()),
             Body::Attribute(attribute) => Ok(attribute.node.clone()),
         }
     }
@@ -159,18 +185,10 @@ impl Handle {
         }
     }
 
-    pub(crate) fn dataset(&self) -> Result<&Node> {
+    pub(crate) fn dataset(&self) -> Result<&OpenDataset> {
         match &*self.body {
-            Body::Dataset(node, _) => Ok(node),
+            Body::Dataset(dataset) => Ok(dataset),
             _ => Err(Error::argument("not a dataset")),
-        }
-    }
-
-    /// The access property list that the program gave for the dataset.
-    pub(crate) fn dapl(&self) -> Option<Hid> {
-        match &*self.body {
-            Body::Dataset(_, dapl) => dapl.as_ref().map(Id::raw),
-            _ => None,
         }
     }
 

@@ -9,15 +9,16 @@ use crate::{
     create,
     dataset::NewDataset,
     error::{Error, Result},
-    id::{Id, check},
+    id::{Id, check, yes},
+    library::Library,
     plist::{self, Fill},
     space, transfer,
     types::{self, FileType},
     view::View,
 };
 
-/// Shuffle, szip, n-bit, and scale and offset: HDF5 computes their values from the type and the chunk.
-const COMPUTED: [u16; 4] = [2, 4, 5, 6];
+/// Shuffle, n-bit, and scale and offset: HDF5 computes their values from the type and the chunk.
+const COMPUTED: [u16; 3] = [2, 5, 6];
 
 /// The header of a new dataset.
 pub(crate) fn header(view: &Arc<View>, new: NewDataset) -> Result<Header> {
@@ -43,9 +44,6 @@ pub(crate) fn header(view: &Arc<View>, new: NewDataset) -> Result<Header> {
 fn chunk(view: &View, dcpl: Hid, space: &Space, element: u32) -> Result<(Vec<u64>, bool)> {
     let library = view.library;
     let layout = if dcpl == DEFAULT { 0 } else { check(library.H5Pget_layout(dcpl), "H5Pget_layout")? };
-    if layout == LAYOUT_VIRTUAL {
-        return Err(Error::unsupported("virtual datasets"));
-    }
     if dcpl != DEFAULT && library.H5Pget_external_count(dcpl) > 0 {
         return Err(Error::unsupported("data in other files"));
     }
@@ -56,6 +54,9 @@ fn chunk(view: &View, dcpl: Hid, space: &Space, element: u32) -> Result<(Vec<u64
             Ok((Vec::new(), false))
         };
     };
+    if layout == LAYOUT_VIRTUAL {
+        return Ok((Data::auto_chunk(dims, element), false));
+    }
     if layout != LAYOUT_CHUNKED {
         return match dims.iter().zip(max).any(|(length, most)| length < most) {
             true => Err(Error::argument("only a chunked dataset can be extended")),
@@ -76,14 +77,22 @@ fn chunk(view: &View, dcpl: Hid, space: &Space, element: u32) -> Result<(Vec<u64
     Ok((chunk, true))
 }
 
-/// The filters with the values that HDF5 sets for the dataset.
+/// The filters with the values that HDF5 sets for the dataset. Those that only HDF5 has are marked.
 fn filters(view: &View, new: NewDataset, kind: &FileType) -> Result<Vec<Filter>> {
-    let filters = plist::filters(view.library, new.dcpl)?;
-    if !filters.iter().any(|filter| COMPUTED.contains(&filter.id)) {
+    let library = view.library;
+    let filters = plist::filters(library, new.dcpl)?;
+    let mut is_foreign = false;
+    for filter in filters.iter().filter(|filter| !filter.is_built_in()) {
+        is_foreign |= yes(library.H5Zfilter_avail(filter.id.into()), "H5Zfilter_avail")?;
+    }
+    if !is_foreign && !filters.iter().any(|filter| COMPUTED.contains(&filter.id)) {
         return Ok(filters);
     }
     let completed = view.shadow.completed(kind.memory.raw(), new.space, new.dcpl)?;
-    plist::filters(view.library, completed.raw())
+    let mut filters = plist::filters(library, completed.raw())?;
+    let marked = filters.iter_mut().filter(|filter| is_foreign && !filter.is_built_in());
+    marked.for_each(|filter| filter.flags |= Filter::FOREIGN);
+    Ok(filters)
 }
 
 /// The program's fill value in the form of the file.
@@ -130,6 +139,15 @@ fn parts(creation: &[u8]) -> Result<(&[u8], &[u8])> {
     let corrupt = || FileError::corrupt("a property list of an unknown form", "the header of a dataset");
     let (length, rest) = creation.split_first_chunk().ok_or_else(corrupt)?;
     Ok(rest.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or_else(corrupt)?)
+}
+
+/// The property list of a stored form without the fill value; nothing if the program gave none.
+pub(crate) fn plain_list(library: &'static Library, header: &Header) -> Result<Option<Id>> {
+    let (_, encoded) = parts(&header.creation)?;
+    if encoded.is_empty() {
+        return Ok(None);
+    }
+    plist::decode(library, encoded, library.H5P_CLS_DATASET_CREATE_ID_g()).map(Some)
 }
 
 /// The property list that a dataset was created with.

@@ -74,6 +74,8 @@ library! {
         H5Idec_ref(id: Hid) -> c_int;
         H5VLobject(id: Hid) -> *mut c_void;
         H5Tcopy(id: Hid) -> Hid;
+        H5Tcreate(class: c_int, size: usize) -> Hid;
+        H5Zfilter_avail(id: c_int) -> Htri;
         H5Tget_size(id: Hid) -> usize;
         H5Tget_class(id: Hid) -> c_int;
         H5Tget_super(id: Hid) -> Hid;
@@ -89,12 +91,15 @@ library! {
         H5Sget_select_npoints(id: Hid) -> i64;
         H5Sget_select_type(id: Hid) -> c_int;
         H5Sselect_valid(id: Hid) -> Htri;
+        H5Sis_regular_hyperslab(id: Hid) -> Htri;
         H5Ssel_iter_create(space: Hid, element: usize, flags: c_uint) -> Hid;
         H5Pcopy(id: Hid) -> Hid;
         H5Pcreate(class: Hid) -> Hid;
         H5Pget_layout(list: Hid) -> c_int;
         H5Pget_external_count(list: Hid) -> c_int;
         H5Pget_elink_fapl(list: Hid) -> Hid;
+        H5Pget_virtual_vspace(list: Hid, index: usize) -> Hid;
+        H5Pget_virtual_srcspace(list: Hid, index: usize) -> Hid;
         H5Pget_nfilters(list: Hid) -> c_int;
         H5Pset_alloc_time(list: Hid, time: c_int) -> Herr;
         H5Pset_link_creation_order(list: Hid, flags: c_uint) -> Herr;
@@ -108,6 +113,9 @@ library! {
         H5Screate_simple(rank: c_int, dims: *const Hsize, max: *const Hsize) -> Hid;
         H5Sset_extent_simple(id: Hid, rank: c_int, dims: *const Hsize, max: *const Hsize) -> Herr;
         H5Sget_simple_extent_dims(id: Hid, dims: *mut Hsize, max: *mut Hsize) -> c_int;
+        H5Sget_regular_hyperslab(id: Hid, start: *mut Hsize, stride: *mut Hsize, count: *mut Hsize, block: *mut Hsize) -> Htri;
+        H5Sget_select_bounds(id: Hid, first: *mut Hsize, last: *mut Hsize) -> Herr;
+        H5Sselect_hyperslab(id: Hid, op: c_int, start: *const Hsize, stride: *const Hsize, count: *const Hsize, block: *const Hsize) -> Herr;
         H5Ssel_iter_get_seq_list(id: Hid, max_runs: usize, max_elements: usize, runs: *mut usize, elements: *mut usize, first: *mut Hsize, count: *mut usize) -> Herr;
         H5Pencode2(list: Hid, buf: *mut c_void, size: *mut usize, fapl: Hid) -> Herr;
         H5Pdecode(buf: *const c_void) -> Hid;
@@ -125,6 +133,12 @@ library! {
         H5Pget_copy_object(list: Hid, flags: *mut c_uint) -> Herr;
         H5Pget_elink_prefix(list: Hid, prefix: *mut c_char, size: usize) -> isize;
         H5Pget_elink_acc_flags(list: Hid, flags: *mut c_uint) -> Herr;
+        H5Pget_virtual_count(list: Hid, count: *mut usize) -> Herr;
+        H5Pget_virtual_filename(list: Hid, index: usize, name: *mut c_char, size: usize) -> isize;
+        H5Pget_virtual_dsetname(list: Hid, index: usize, name: *mut c_char, size: usize) -> isize;
+        H5Pget_virtual_view(list: Hid, view: *mut c_int) -> Herr;
+        H5Pget_virtual_printf_gap(list: Hid, gap: *mut Hsize) -> Herr;
+        H5Pget_virtual_prefix(list: Hid, prefix: *mut c_char, size: usize) -> isize;
         H5Pget_vol_info(list: Hid, info: *mut *mut c_void) -> Herr;
         H5Pset_vol(list: Hid, connector: Hid, info: *const c_void) -> Herr;
         H5Iiterate(kind: c_int, op: IdCallback, data: *mut c_void) -> Herr;
@@ -138,6 +152,9 @@ library! {
         H5VLgroup_open(object: *mut c_void, loc: *const LocParams, connector: Hid, name: *const c_char, gapl: Hid, dxpl: Hid, request: *mut *mut c_void) -> *mut c_void;
         H5VLgroup_close(object: *mut c_void, connector: Hid, dxpl: Hid, request: *mut *mut c_void) -> Herr;
         H5VLdataset_create(object: *mut c_void, loc: *const LocParams, connector: Hid, name: *const c_char, lcpl: Hid, kind: Hid, space: Hid, dcpl: Hid, dapl: Hid, dxpl: Hid, request: *mut *mut c_void) -> *mut c_void;
+        H5VLdataset_read(count: usize, objects: *mut *mut c_void, connector: Hid, kinds: *mut Hid, memory: *mut Hid, file: *mut Hid, dxpl: Hid, buffers: *mut *mut c_void, request: *mut *mut c_void) -> Herr;
+        H5VLdataset_write(count: usize, objects: *mut *mut c_void, connector: Hid, kinds: *mut Hid, memory: *mut Hid, file: *mut Hid, dxpl: Hid, buffers: *mut *const c_void, request: *mut *mut c_void) -> Herr;
+        H5VLdataset_optional(object: *mut c_void, connector: Hid, arguments: *mut OptionalArgs, dxpl: Hid, request: *mut *mut c_void) -> Herr;
         H5VLdataset_get(object: *mut c_void, connector: Hid, arguments: *mut DatasetGetArgs, dxpl: Hid, request: *mut *mut c_void) -> Herr;
         H5VLdataset_close(object: *mut c_void, connector: Hid, dxpl: Hid, request: *mut *mut c_void) -> Herr;
         H5VLdatatype_commit(object: *mut c_void, loc: *const LocParams, connector: Hid, name: *const c_char, kind: Hid, lcpl: Hid, tcpl: Hid, tapl: Hid, dxpl: Hid, request: *mut *mut c_void) -> *mut c_void;

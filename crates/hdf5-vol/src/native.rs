@@ -183,7 +183,7 @@ pub(crate) unsafe fn dataset(
     let (arguments, handle) =
         unsafe { (arguments.as_ref().ok_or_else(|| Error::argument("no arguments"))?, handle(object)?) };
     let view = handle.view()?;
-    let dataset = &handle.dataset()?.object;
+    let dataset = &handle.dataset()?.node.object;
     if arguments.op == dataset_op::FORMAT_CONVERT {
         return Ok(0);
     }

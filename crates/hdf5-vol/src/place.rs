@@ -1,22 +1,21 @@
 //! Finds what a callback is about: HDF5 names it by an open object and, from there, a path, an index or a token.
 
 use std::{
-    env,
-    ffi::{c_char, c_int, c_uint, c_void},
-    path::Path,
+    ffi::{c_char, c_int, c_void},
     sync::Arc,
 };
 
-use isotach_hdf5::{By, Error as FileError, Last, Link, Object, Order, Resolved};
+use isotach_hdf5::{By, Last, Link, Object, Order, Resolved};
 
 use crate::{
     abi::{
         DEFAULT, Hid, INDEX_CREATION_ORDER, INDEX_NAME, ITERATE_DECREASING, ITERATE_INCREASING,
-        ITERATE_NATIVE, LocParams, Token, access, by,
+        ITERATE_NATIVE, LocParams, Token, by,
     },
+    beside,
     error::{Error, Result},
-    handle::{Body, Handle, Node, handle, id_type_of, text},
-    id::{Id, check},
+    handle::{Body, Handle, Node, OpenDataset, handle, id_type_of, text},
+    id::Id,
     types,
     view::View,
 };
@@ -62,7 +61,7 @@ impl Place {
         self.view.note_path(self.node.object.number(), self.node.path.as_deref());
         let body = match kind {
             isotach_hdf5::Kind::Group => Body::Group(self.node),
-            isotach_hdf5::Kind::Dataset => Body::Dataset(self.node, None),
+            isotach_hdf5::Kind::Dataset => Body::Dataset(OpenDataset::new(self.node, None)),
             isotach_hdf5::Kind::Datatype => {
                 let shadow = types::shadow(&self.view, &self.node.object)?;
                 Body::Datatype(self.node, shadow)
@@ -78,7 +77,7 @@ impl Place {
         self.view.note_path(self.node.object.number(), self.node.path.as_deref());
         let dapl =
             (dapl != DEFAULT).then(|| Id::new(library, library.H5Pcopy(dapl), "H5Pcopy")).transpose()?;
-        Ok(Handle::give(self.view, Body::Dataset(self.node, dapl)))
+        Ok(Handle::give(self.view, Body::Dataset(OpenDataset::new(self.node, dapl))))
     }
 
     /// What a path from here leads to.
@@ -116,7 +115,7 @@ impl Place {
                     return Ok(Found::Entry(entry(from.view, parent, name, None, textual.as_deref())));
                 }
                 Resolved::External { file, path: inner, .. } => {
-                    let view = open_external(&from.view, &file, lapl)?;
+                    let view = beside::open_linked(&from.view, &file, lapl)?;
                     let object = view.file.root()?;
                     from = Self { view, node: Node { object, path: Some("/".to_owned()) } };
                     path = inner;
@@ -272,79 +271,6 @@ pub(crate) fn number_of(token: &Token) -> u64 {
     let mut bytes = [0; 8];
     bytes.copy_from_slice(&token.data[..8]);
     u64::from_le_bytes(bytes)
-}
-
-/// Opens the file that an external link names, looking where HDF5 looks.
-fn open_external(view: &Arc<View>, name: &str, lapl: Hid) -> Result<Arc<View>> {
-    let flags = external_flags(view, lapl)?;
-    let fapl = external_fapl(view, lapl)?;
-    let mut first: Option<Error> = None;
-    for candidate in candidates(view, name, lapl) {
-        match view.open_beside(&candidate, flags, fapl.as_ref()) {
-            Ok(opened) => return Ok(opened),
-            Err(error) if error.is_not_found() => first = first.or(Some(error)),
-            Err(error) => return Err(error),
-        }
-    }
-    Err(first.unwrap_or_else(|| FileError::not_found(format!("the file '{name}' (errno = 2)")).into()))
-}
-
-fn external_flags(view: &View, lapl: Hid) -> Result<c_uint> {
-    let mut flags = access::DEFAULT;
-    if lapl != DEFAULT {
-        // SAFETY: the library sets one number.
-        let status = unsafe { view.library.H5Pget_elink_acc_flags(lapl, &raw mut flags) };
-        check(status, "H5Pget_elink_acc_flags")?;
-    }
-    Ok(flags)
-}
-
-/// The access property list for the other file, if the link access property list has one.
-fn external_fapl(view: &View, lapl: Hid) -> Result<Option<Id>> {
-    if lapl == DEFAULT {
-        return Ok(None);
-    }
-    let fapl = view.library.H5Pget_elink_fapl(lapl);
-    if fapl == DEFAULT { Ok(None) } else { Id::new(view.library, fapl, "H5Pget_elink_fapl").map(Some) }
-}
-
-/// Where a file is looked for: the folders of `HDF5_EXT_PREFIX`, of the property list, that of the file with the link, the working folder.
-fn candidates(view: &View, name: &str, lapl: Hid) -> Vec<String> {
-    let path = Path::new(name);
-    let is_plain = !path.is_absolute() && !name.contains("://");
-    let file_name =
-        path.file_name().map_or_else(|| name.to_owned(), |part| part.to_string_lossy().into_owned());
-    let folder = Path::new(&view.name)
-        .parent()
-        .map(|folder| folder.to_string_lossy().into_owned())
-        .unwrap_or_default();
-    let below = |prefix: &str, name: &str| {
-        let prefix = prefix.replace("${ORIGIN}", &folder);
-        if prefix.is_empty() { name.to_owned() } else { format!("{}/{name}", prefix.trim_end_matches('/')) }
-    };
-    let mut all = Vec::new();
-    if !is_plain {
-        all.push(name.to_owned());
-    }
-    let rest = if is_plain { name } else { file_name.as_str() };
-    let prefixes = env::var("HDF5_EXT_PREFIX").unwrap_or_default();
-    all.extend(prefixes.split(':').filter(|prefix| !prefix.is_empty()).map(|prefix| below(prefix, rest)));
-    all.extend(prefix(view, lapl).map(|prefix| below(&prefix, rest)));
-    all.push(below(&folder, rest));
-    all.push(rest.to_owned());
-    all
-}
-
-/// The folder for external links of a link access property list.
-fn prefix(view: &View, lapl: Hid) -> Option<String> {
-    if lapl == DEFAULT {
-        return None;
-    }
-    let mut bytes = [0_u8; 4096];
-    // SAFETY: the library writes at most as many bytes as it is told.
-    let length = unsafe { view.library.H5Pget_elink_prefix(lapl, bytes.as_mut_ptr().cast(), bytes.len()) };
-    let length = usize::try_from(length).ok().filter(|length| *length > 0 && *length < bytes.len())?;
-    Some(String::from_utf8_lossy(&bytes[..length]).into_owned())
 }
 
 #[cfg(test)]

@@ -102,6 +102,18 @@ pub(crate) fn charset_number(charset: Charset) -> c_int {
     }
 }
 
+/// A text of a property list, from the function that writes it with a zero behind it into a buffer, and tells its length.
+pub(crate) fn text(
+    function: &'static str,
+    get: impl Fn(*mut c_char, usize) -> isize,
+) -> Result<String> {
+    let length = usize::try_from(get(ptr::null_mut(), 0)).map_err(|_| Error::Library(function))?;
+    let mut bytes = vec![0_u8; length + 1];
+    usize::try_from(get(bytes.as_mut_ptr().cast(), bytes.len())).map_err(|_| Error::Library(function))?;
+    bytes.truncate(length);
+    String::from_utf8(bytes).map_err(|_| Error::unsupported("names that are not UTF-8"))
+}
+
 /// The chunk of a dataset creation list whose layout is chunked.
 pub(crate) fn chunk(library: &Library, dcpl: Hid) -> Result<Vec<u64>> {
     let mut dims = [0_u64; RANK_MAX];

@@ -75,16 +75,22 @@ pub(crate) fn in_file(library: &'static Library, space: Hid, extent: &Space) -> 
                 return selected(library, space);
             }
             // The program's space is older than the extent: the places count in the extent of now.
-            let copy = Id::new(library, library.H5Scopy(space), "H5Scopy")?;
-            if let Space::Simple { dims, max } = extent {
-                // SAFETY: both arrays have as many numbers as the rank says.
-                let status =
-                    unsafe { library.H5Sset_extent_simple(copy.raw(), rank, dims.as_ptr(), max.as_ptr()) };
-                check(status, "H5Sset_extent_simple")?;
-            }
-            selected(library, copy.raw())
+            selected(library, within(library, space, extent)?.raw())
         }
     }
+}
+
+/// The selection of a space in another extent of as many dimensions.
+pub(crate) fn within(library: &'static Library, space: Hid, extent: &Space) -> Result<Id> {
+    let copy = Id::new(library, library.H5Scopy(space), "H5Scopy")?;
+    if let Space::Simple { dims, max } = extent {
+        // SAFETY: both arrays have as many numbers as the rank says.
+        let status = unsafe {
+            library.H5Sset_extent_simple(copy.raw(), dims.len() as c_int, dims.as_ptr(), max.as_ptr())
+        };
+        check(status, "H5Sset_extent_simple")?;
+    }
+    Ok(copy)
 }
 
 /// The elements of the program's buffer that a transfer is about.
@@ -107,7 +113,8 @@ pub(crate) fn in_memory(
 /// How many runs are asked for at once.
 const RUNS: usize = 1024;
 
-fn selected(library: &'static Library, space: Hid) -> Result<Selection> {
+/// The elements that a space selects.
+pub(crate) fn selected(library: &'static Library, space: Hid) -> Result<Selection> {
     let count = library.H5Sget_select_npoints(space);
     let count = u64::try_from(count).map_err(|_| Error::Library("H5Sget_select_npoints"))?;
     match library.H5Sget_select_type(space) {
@@ -150,7 +157,7 @@ fn selected(library: &'static Library, space: Hid) -> Result<Selection> {
 }
 
 /// Adds a run, as part of the last one where it follows it.
-fn add(runs: &mut Vec<Run>, run: Run) {
+pub(crate) fn add(runs: &mut Vec<Run>, run: Run) {
     match runs.last_mut() {
         Some(last) if last.first + last.count == run.first => last.count += run.count,
         _ => runs.push(run),

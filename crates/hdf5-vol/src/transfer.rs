@@ -5,12 +5,13 @@
 
 use std::{ffi::c_void, ptr, slice, sync::Arc};
 
-use isotach_hdf5::{Header, Object, Run};
+use isotach_hdf5::{Header, Object, Run, Space};
 
 use crate::{
     abi::Hid,
     error::{Error, Result},
     id::{check, yes},
+    pipeline::Pipeline,
     space::{self, Cursor, Selection},
     types::FileType,
     view::View,
@@ -21,18 +22,29 @@ const PIECE: usize = 8 << 20;
 
 /// What a transfer is about: the elements on both sides, and their types.
 pub(crate) struct Transfer {
-    view: Arc<View>,
-    object: Object,
+    pub(crate) view: Arc<View>,
+    pub(crate) object: Object,
     kind: Arc<FileType>,
-    in_file: Selection,
-    in_memory: Selection,
-    memory_type: Hid,
+    pub(crate) in_file: Selection,
+    pub(crate) in_memory: Selection,
+    pub(crate) memory_type: Hid,
     memory_size: usize,
-    dxpl: Hid,
+    pub(crate) dxpl: Hid,
     /// Elements are the same on both sides.
     is_plain: bool,
+    storage: Storage,
     /// Blobs of replaced elements may be those of the fill value.
     has_fill: bool,
+}
+
+/// Where the elements of a dataset are.
+enum Storage {
+    /// In chunks that the model reads and writes.
+    Model,
+    /// In chunks that HDF5 filters.
+    Filtered(Pipeline),
+    /// Nowhere: they read as this value, or as zeros.
+    Nowhere(Option<Vec<u8>>),
 }
 
 /// The spaces and types of a transfer, as HDF5 passes them.
@@ -45,11 +57,17 @@ pub(crate) struct Wanted {
 }
 
 impl Transfer {
-    pub(crate) fn new(view: &Arc<View>, object: &Object, wanted: Wanted) -> Result<Self> {
+    /// Between the program's buffer and a dataset with this extent, or with the one in its header.
+    pub(crate) fn new(
+        view: &Arc<View>,
+        object: &Object,
+        wanted: Wanted,
+        extent: Option<&Space>,
+    ) -> Result<Self> {
         let library = view.library;
         let header: Arc<Header> = object.header()?;
         let data = header.data.as_ref().ok_or_else(|| Error::argument("not a dataset"))?;
-        let in_file = space::in_file(library, wanted.file_space, &data.space)?;
+        let in_file = space::in_file(library, wanted.file_space, extent.unwrap_or(&data.space))?;
         let in_memory = space::in_memory(library, wanted.memory_space, wanted.file_space, &in_file)?;
         if in_file.count != in_memory.count {
             return Err(Error::argument(format!(
@@ -57,24 +75,71 @@ impl Transfer {
                 in_memory.count, in_file.count
             )));
         }
+        Self::of(view, object, (in_file, in_memory), wanted.memory_type, wanted.dxpl)
+    }
+
+    /// Between places in a dataset and in a buffer, of which there are as many.
+    pub(crate) fn of(
+        view: &Arc<View>,
+        object: &Object,
+        (in_file, in_memory): (Selection, Selection),
+        memory_type: Hid,
+        dxpl: Hid,
+    ) -> Result<Self> {
+        let library = view.library;
+        let header: Arc<Header> = object.header()?;
+        let data = header.data.as_ref().ok_or_else(|| Error::argument("not a dataset"))?;
         let kind = view.file_type(&header.datatype)?;
-        let memory_size = library.H5Tget_size(wanted.memory_type);
+        let memory_size = library.H5Tget_size(memory_type);
         if memory_size == 0 {
             return Err(Error::argument("no type of the elements in memory"));
         }
-        let is_plain = yes(library.H5Tequal(wanted.memory_type, kind.file.raw()), "H5Tequal")?;
+        let is_plain = yes(library.H5Tequal(memory_type, kind.file.raw()), "H5Tequal")?;
         Ok(Self {
             view: Arc::clone(view),
             object: object.clone(),
             in_file,
             in_memory,
-            memory_type: wanted.memory_type,
+            memory_type,
             memory_size,
-            dxpl: wanted.dxpl,
+            dxpl,
             is_plain,
             has_fill: data.fill.is_some(),
+            storage: Pipeline::of(view, &header, data, &kind)?.map_or(Storage::Model, Storage::Filtered),
             kind,
         })
+    }
+
+    /// The same for elements that were never written, whether or not they are in the extent.
+    pub(crate) fn of_nothing(mut self) -> Result<Self> {
+        let header = self.object.header()?;
+        self.storage = Storage::Nowhere(header.data.as_ref().and_then(|data| data.fill.clone()));
+        Ok(self)
+    }
+
+    /// Reads elements in the form of the file.
+    fn load(&self, runs: &[Run], packed: &mut [u8]) -> Result<()> {
+        match &self.storage {
+            Storage::Model => Ok(self.object.read(runs, packed)?),
+            Storage::Filtered(pipeline) => pipeline.read(&self.object, runs, packed),
+            Storage::Nowhere(None) => {
+                packed.fill(0);
+                Ok(())
+            }
+            Storage::Nowhere(Some(fill)) => {
+                packed.chunks_exact_mut(fill.len()).for_each(|element| element.copy_from_slice(fill));
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes elements in the form of the file.
+    fn store(&self, runs: &[Run], packed: &[u8]) -> Result<()> {
+        match &self.storage {
+            Storage::Model => Ok(self.object.write(runs, packed)?),
+            Storage::Filtered(pipeline) => pipeline.write(&self.object, runs, packed),
+            Storage::Nowhere(_) => Err(Error::argument("elements that are nowhere cannot be written")),
+        }
     }
 
     /// Reads into the program's buffer.
@@ -89,11 +154,11 @@ impl Transfer {
         if let Some((first, length)) = self.block() {
             // SAFETY: the caller's promise, for the one block of the selection.
             let target = unsafe { slice::from_raw_parts_mut(buffer.add(first), length) };
-            return Ok(self.object.read(&self.in_file.runs, target)?);
+            return self.load(&self.in_file.runs, target);
         }
         self.pieces(|part, bytes, background| {
             let count = part.count;
-            self.object.read(&part.in_file, &mut bytes[..count * self.kind.size])?;
+            self.load(&part.in_file, &mut bytes[..count * self.kind.size])?;
             if !self.is_plain {
                 // What a conversion keeps: fields that are not read, and what a program's own conversion knows of its elements.
                 if self.kind.contents.has_fields || self.kind.contents.has_blobs {
@@ -120,7 +185,7 @@ impl Transfer {
         if let Some((first, length)) = self.block() {
             // SAFETY: the caller's promise, for the one block of the selection.
             let source = unsafe { slice::from_raw_parts(buffer.add(first), length) };
-            return Ok(self.object.write(&self.in_file.runs, source)?);
+            return self.store(&self.in_file.runs, source);
         }
         let _kept = self.has_fill.then(|| self.view.keep_blobs());
         self.pieces(|part, bytes, background| {
@@ -129,11 +194,11 @@ impl Transfer {
             unsafe { gather(buffer, &part.in_memory, self.memory_size, bytes) };
             if !self.is_plain {
                 if self.kind.contents.has_fields || self.kind.contents.has_blobs {
-                    self.object.read(&part.in_file, &mut background[..count * self.kind.size])?;
+                    self.load(&part.in_file, &mut background[..count * self.kind.size])?;
                 }
                 self.convert(self.memory_type, self.kind.file.raw(), count, bytes, background)?;
             }
-            Ok(self.object.write(&part.in_file, &bytes[..count * self.kind.size])?)
+            self.store(&part.in_file, &bytes[..count * self.kind.size])
         })
     }
 

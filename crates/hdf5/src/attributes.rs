@@ -22,6 +22,10 @@ impl Object {
     /// # Errors
     /// `Corrupt`, `Object`.
     pub fn attribute(&self, name: &str) -> Result<Option<Attribute>> {
+        self.file().read_again(|| self.stored_attribute(name))
+    }
+
+    fn stored_attribute(&self, name: &str) -> Result<Option<Attribute>> {
         if name.is_empty() || name.len() > NAME_MAX {
             return Ok(None);
         }

@@ -110,9 +110,17 @@ impl<'d> Target<'d> {
 impl Session {
     /// The chunk of the base, before its filters.
     fn base_content(&mut self, target: Target<'_>, key: &Key, chunk: Option<&Chunk>) -> Result<Vec<u8>> {
-        let Some(chunk) = chunk else { return Ok(target.blank()) };
-        let stored = stored_bytes(&*self.base()?, target.number, key, chunk)?;
-        target.decoded(stored, chunk)
+        let mut there = chunk.cloned();
+        loop {
+            let Some(chunk) = there else { return Ok(target.blank()) };
+            let stored = stored_bytes(&*self.base()?, target.number, key, &chunk)?;
+            let is_gone = stored.is_none() && self.forget_stale()?;
+            let now = if is_gone { self.base_chunk(target.number, key)? } else { None };
+            if !is_gone || now.as_deref() == Some(&chunk) {
+                return target.decoded(stored, &chunk);
+            }
+            there = now.map(|now| (*now).clone());
+        }
     }
 
     /// Sets a chunk that was stored. `written` are the changed bytes, of all that `content` holds.

@@ -113,6 +113,10 @@ impl Object {
     /// As [`Object::chunk_info`].
     pub fn read_chunk(&self, offset: &[u64]) -> Result<(u32, Vec<u8>)> {
         let _shared = self.file().shared();
+        self.file().read_again(|| self.stored_chunk(offset))
+    }
+
+    fn stored_chunk(&self, offset: &[u64]) -> Result<(u32, Vec<u8>)> {
         let grid = self.grid()?;
         let key = self.key_at(&grid, offset)?;
         let mut session = self.file().session();

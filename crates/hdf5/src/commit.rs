@@ -4,8 +4,7 @@
 //! process has put a link of the same name, and that the chunks that were changed in part are what they were; such chunks are merged
 //! with what another process has committed, and the transaction is tried again.
 //!
-//! An engine without transactions gets the same updates one by one, chunks first and links last, so that a reader may see a part of a
-//! commit but never a link to nothing.
+//! An engine without transactions gets the same updates [one by one](crate::one_by_one).
 
 use std::mem;
 
@@ -17,9 +16,7 @@ use isotach_object::{
 use crate::{
     Error, Result,
     chunk::{Dirty, Key, State, Target, Written, array_of},
-    layout::{
-        ATTRIBUTE, IN_PLACE, LINK, array, in_place, in_place_cell, index, is_metadata, metadata, name_in,
-    },
+    layout::{ATTRIBUTE, IN_PLACE, array, in_place, in_place_cell, index, is_metadata, metadata, name_in},
     records::{AttributeRecord, Chunk, Form, Place},
     session::{Session, list},
     store::{Store, stored_bytes},
@@ -54,22 +51,16 @@ enum Sink<'c> {
     Few { container: &'c dyn Container, updates: Vec<OwnedUpdate>, bytes: usize },
     /// To a staged transaction: there are many.
     Staged(Box<dyn Staging + 'c>),
-    /// To the container, which has no transactions.
-    Direct(&'c dyn Container),
 }
 
 impl<'c> Sink<'c> {
     fn new(container: &'c dyn Container) -> Self {
-        if container.capabilities().transactions {
-            return Self::Few { container, updates: Vec::new(), bytes: 0 };
-        }
-        Self::Direct(container)
+        Self::Few { container, updates: Vec::new(), bytes: 0 }
     }
 
     fn push(&mut self, update: Update<'_>) -> Result<()> {
         match self {
             Self::Staged(staging) => staging.update(&[update])?,
-            Self::Direct(container) => container.update(&[update])?,
             Self::Few { updates, bytes, .. } => {
                 if let Update::Put { value: data, .. } | Update::Write { data, .. } = update {
                     *bytes += data.len();
@@ -100,14 +91,6 @@ impl<'c> Sink<'c> {
         Ok(())
     }
 
-    /// A point after which what follows may name what came before.
-    fn order(&self) -> Result<()> {
-        if let Self::Direct(container) = self {
-            container.flush()?;
-        }
-        Ok(())
-    }
-
     fn finish(self, conditions: &[Condition]) -> isotach_object::Result<Epoch> {
         let preconditions: Vec<_> = conditions.iter().map(Condition::precondition).collect();
         match self {
@@ -116,10 +99,6 @@ impl<'c> Sink<'c> {
                 container.commit(&Transaction { preconditions, updates })
             }
             Self::Staged(staging) => staging.commit(&preconditions),
-            Self::Direct(container) => {
-                container.flush()?;
-                container.epoch()
-            }
         }
     }
 }
@@ -135,9 +114,24 @@ impl Session {
         if !self.has_changes() {
             return Ok(());
         }
+        let epoch = if store.container.capabilities().transactions {
+            self.commit_at_once(store)?
+        } else {
+            let epoch = self.commit_one_by_one(store)?;
+            self.remove_in_place(&*store.container)?;
+            epoch
+        };
+        self.end_changes(store);
+        self.rebase(epoch);
+        store.container.flush()?;
+        Ok(())
+    }
+
+    /// One transaction, which is tried again after a conflict.
+    fn commit_at_once(&mut self, store: &Store) -> Result<Epoch> {
         let backoff = Backoff::default();
         let mut attempts = 0;
-        let epoch = loop {
+        loop {
             self.spill_whole(store, None)?;
             store.flush_arrays()?;
             attempts += 1;
@@ -146,13 +140,9 @@ impl Session {
                     backoff.pause(attempts, std::time::Duration::MAX);
                     self.merge(store)?;
                 }
-                outcome => break outcome?,
+                outcome => return outcome,
             }
-        };
-        self.end_changes(store);
-        self.rebase(epoch);
-        store.container.flush()?;
-        Ok(())
+        }
     }
 
     /// Forgets the changes, which count now.
@@ -195,9 +185,6 @@ impl Session {
     fn attempt(&mut self, store: &Store) -> Result<Epoch> {
         let container = store.container.clone();
         let conditions = self.conditions();
-        if !container.capabilities().transactions {
-            check_one_by_one(&*container, &conditions)?;
-        }
         let mut sink = Sink::new(&*container);
         self.updates(&*container, &mut sink)?;
         sink.finish(&conditions).map_err(|error| {
@@ -220,7 +207,7 @@ impl Session {
         if self.is_reset { Vec::new() } else { links.chain(chunks).collect() }
     }
 
-    /// Passes all updates to the sink: chunks, then objects, then links, then removals.
+    /// Passes all updates to the sink.
     fn updates(&mut self, container: &dyn Container, sink: &mut Sink<'_>) -> Result<()> {
         if self.is_reset {
             let (mut next, keep) = (Some(isotach_object::Anchor::start()), self.written_arrays());
@@ -244,19 +231,12 @@ impl Session {
             })?;
         }
         self.counter_update(container, stored, |update| sink.push(update))?;
-        sink.order()?;
-        for is_link in [false, true] {
-            for ((object, key), change) in &self.changes {
-                if (key.first() == Some(&LINK) && is_metadata(*object)) != is_link {
-                    continue;
-                }
-                let cell = Cell::kv(*object, key);
-                match &change.value {
-                    Some(value) => sink.push(Update::Put { cell, value })?,
-                    None => sink.push(Update::Remove { cell })?,
-                }
+        for ((object, key), change) in &self.changes {
+            let cell = Cell::kv(*object, key);
+            match &change.value {
+                Some(value) => sink.push(Update::Put { cell, value })?,
+                None => sink.push(Update::Remove { cell })?,
             }
-            sink.order()?;
         }
         self.destroyed
             .iter()
@@ -265,7 +245,7 @@ impl Session {
     }
 
     /// The arrays that this session wrote and that its commit names.
-    fn written_arrays(&self) -> std::collections::HashSet<ObjectId> {
+    pub(crate) fn written_arrays(&self) -> std::collections::HashSet<ObjectId> {
         let chunks = self.chunks.values().filter_map(|dirty| match &dirty.state {
             State::Stored(chunk) => array_of(chunk),
             _ => None,
@@ -367,9 +347,7 @@ impl Session {
             self.changes.iter().filter(|(_, change)| change.is_new).map(|(at, _)| at.clone()).collect();
         for (object, key) in new {
             if self.base_entry(object, &key)?.is_some() {
-                let name = name_in(&key, "a change").unwrap_or_default();
-                let what = format!("{name:?} in group {}, which another process created,", object.lo());
-                return Err(Error::AlreadyExists { what });
+                return Err(exists_now(object, &key));
             }
         }
         Ok(())
@@ -447,11 +425,10 @@ pub(crate) fn value_array(key: &[u8], record: &[u8]) -> Option<ObjectId> {
     }
 }
 
-/// Fails with a `Conflict` if a condition does not hold.
-fn check_one_by_one(container: &dyn Container, conditions: &[Condition]) -> Result<()> {
-    let cells: Vec<_> =
-        conditions.iter().map(|condition| Cell::kv(condition.object, &condition.key)).collect();
-    let found = container.get_many(&cells)?;
-    let failed = conditions.iter().zip(found).find(|(condition, found)| condition.expected != *found);
-    failed.map_or(Ok(()), |(condition, _)| Err(condition.precondition().conflict().into()))
+/// The error of a link that another process has created first.
+pub(crate) fn exists_now(object: ObjectId, key: &[u8]) -> Error {
+    let name = name_in(key, "a change").unwrap_or_default();
+    Error::AlreadyExists {
+        what: format!("{name:?} in group {}, which another process created,", object.lo()),
+    }
 }

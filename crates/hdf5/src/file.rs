@@ -126,6 +126,23 @@ impl File {
         self.gate.write().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Does what reads from the file. If what it needs is gone because the engine shows only the present, and others have changed it since,
+    /// it is done again with what is there now.
+    pub(crate) fn read_again<T>(&self, mut read: impl FnMut() -> Result<T>) -> Result<T> {
+        const TIMES: u32 = 16;
+        for _ in 0..TIMES {
+            match read() {
+                Err(error @ Error::Corrupt { .. }) => {
+                    if !self.session().forget_stale()? {
+                        return Err(error);
+                    }
+                }
+                outcome => return outcome,
+            }
+        }
+        read()
+    }
+
     /// The encoded creation property list of the file.
     ///
     /// # Errors
@@ -233,7 +250,7 @@ impl File {
     /// # Errors
     /// `NotFound`, `Corrupt`, `Object`.
     pub fn blob(&self, id: &BlobId) -> Result<Vec<u8>> {
-        self.session().blob(&self.store, id)
+        self.read_again(|| self.session().blob(&self.store, id))
     }
 
     /// Removes a blob; one that is not there is fine.

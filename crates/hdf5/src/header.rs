@@ -204,7 +204,7 @@ impl Space {
 pub struct Filter {
     /// HDF5's registered number of the filter.
     pub id: u16,
-    /// Bit 0: the filter is optional, so a chunk that it cannot encode is stored without it.
+    /// Bit 0: the filter is optional, so a chunk that it cannot encode is stored without it. Bit 1: only the caller has the filter.
     pub flags: u16,
     /// The client data values, as HDF5 stores them: with those that it computes for a dataset. Only shuffle may have none, and gets the
     /// size of an element.
@@ -216,4 +216,12 @@ pub struct Filter {
 impl Filter {
     /// The flag of an optional filter.
     pub const OPTIONAL: u16 = 1;
+    /// The flag of a filter that only the caller has, who runs the whole pipeline of the dataset: by [`crate::Object::read_chunk`] and
+    /// [`crate::Object::write_chunk`]. Elements cannot be read or written then.
+    pub const FOREIGN: u16 = 2;
+
+    /// Whether this crate has the filter.
+    pub fn is_built_in(&self) -> bool {
+        crate::filters::is_known(self.id)
+    }
 }

@@ -1,7 +1,7 @@
 //! The objects of a container, and the entries of the file itself.
 
 use isotach_engine_kit::bytes::Put as _;
-use isotach_object::{Cell, Container, ObjectClass, ObjectId, ObjectType};
+use isotach_object::{Anchor, Cell, Container, ObjectClass, ObjectId, ObjectType, Precondition};
 
 use crate::{Error, Header, Kind, Result, records::What};
 
@@ -87,6 +87,21 @@ pub(crate) fn new_file(root: &Header, properties: &[u8], seconds: i64) -> Vec<(O
         (FILE, b"created".to_vec(), seconds.to_le_bytes().to_vec()),
         (metadata(ROOT), HEADER.to_vec(), root.encode()),
     ]
+}
+
+/// The condition that no file is in a container.
+pub(crate) fn absent() -> Precondition<'static> {
+    Precondition::Absent(Cell::kv(FILE, LAYOUT_KEY))
+}
+
+/// Whether a container holds nothing: its creator has not finished, or died.
+pub(crate) fn is_empty(container: &dyn Container) -> Result<bool> {
+    let (mut next, mut is_empty) = (Some(Anchor::start()), true);
+    while let (Some(anchor), true) = (next.take(), is_empty) {
+        let (objects, after) = container.list_objects(&anchor, 1)?;
+        (is_empty, next) = (objects.is_empty(), after);
+    }
+    Ok(is_empty)
 }
 
 /// Refuses a container that holds something else, or a newer layout. Returns the number of the root group.

@@ -23,6 +23,7 @@ mod layout;
 mod link;
 mod links;
 mod object;
+mod one_by_one;
 mod parallel;
 mod ranges;
 mod read;

@@ -86,7 +86,11 @@ impl Object {
         let grid = Grid::of(data)?;
         grid.check(runs, packed.len())?;
         let target = Target::new(self.number(), data, &grid);
-        grid.pieces(runs, |pieces| self.read_pieces(target, &grid, pieces, packed))
+        grid.pieces(runs, |mut pieces| {
+            // Stable, so that of pieces that are one and the same the order stays.
+            pieces.sort_by_key(|piece| piece.chunk);
+            self.file().read_again(|| self.read_pieces(target, &grid, &pieces, packed))
+        })
     }
 
     /// How the elements of a dataset are stored.
@@ -99,13 +103,11 @@ impl Object {
         &self,
         target: Target<'_>,
         grid: &Grid,
-        mut pieces: Vec<Piece>,
+        pieces: &[Piece],
         packed: &mut [u8],
     ) -> Result<()> {
-        // Stable, so that of pieces that are one and the same the order stays.
-        pieces.sort_by_key(|piece| piece.chunk);
-        let (jobs, reader) = self.jobs(target, grid, &pieces)?;
-        reader.run(&jobs, &pieces, packed)
+        let (jobs, reader) = self.jobs(target, grid, pieces)?;
+        reader.run(&jobs, pieces, packed)
     }
 
     /// The chunks of sorted pieces, and where their bytes come from.

@@ -40,6 +40,8 @@ const ENTRIES_MAX: usize = 1 << 16;
 pub(crate) struct Session {
     live: Arc<dyn Container>,
     base: Option<Arc<dyn Container>>,
+    /// The base is the live container, which others change.
+    is_live: bool,
     pub(crate) version: Epoch,
     /// The file was truncated: the base counts as empty, and the commit removes what is there.
     pub(crate) is_reset: bool,
@@ -53,6 +55,8 @@ pub(crate) struct Session {
     pub(crate) unused: Vec<ObjectId>,
     /// What the commit destroys.
     pub(crate) destroyed: Vec<ObjectId>,
+    /// Chunks in place that no entry names any more.
+    pub(crate) in_place_left: Vec<(ObjectId, Key)>,
     /// Bytes of changed chunks in memory.
     pub(crate) memory: usize,
     /// A commit failed and may count.
@@ -76,6 +80,7 @@ impl Session {
         Ok(Self {
             live,
             base: None,
+            is_live: false,
             version,
             is_reset,
             changes: BTreeMap::new(),
@@ -84,6 +89,7 @@ impl Session {
             removed: HashSet::new(),
             unused: Vec::new(),
             destroyed: Vec::new(),
+            in_place_left: Vec::new(),
             memory: 0,
             is_uncertain: false,
             blobs: Blobs::default(),
@@ -102,8 +108,9 @@ impl Session {
         if let Some(base) = &self.base {
             return Ok(base.clone());
         }
+        self.is_live = false;
         let base = loop {
-            let Some(snapshots) = self.live.facets().snapshots else { break self.live.clone() };
+            let Some(snapshots) = self.live.facets().snapshots else { break self.use_live() };
             match snapshots.open_at(self.version) {
                 Ok(base) => break base,
                 // Others have written, and the engine retains only the present.
@@ -111,7 +118,7 @@ impl Session {
                     let now = self.live.epoch()?;
                     if now == self.version {
                         // Retained by nobody: the container is gone, or the engine keeps no past.
-                        break self.live.clone();
+                        break self.use_live();
                     }
                     self.version = now;
                 }
@@ -120,6 +127,21 @@ impl Session {
         };
         self.base = Some(base.clone());
         Ok(base)
+    }
+
+    fn use_live(&mut self) -> Arc<dyn Container> {
+        self.is_live = true;
+        self.live.clone()
+    }
+
+    /// Forgets what was read, if it may be of a version that is gone: the base is the live container, and others have changed it. Then what
+    /// failed is to be tried again.
+    pub(crate) fn forget_stale(&mut self) -> Result<bool> {
+        if self.is_live {
+            self.rebase(self.live.epoch()?);
+            return Ok(true);
+        }
+        Ok(false)
     }
 
     /// Reads from `version` on. What was changed stays.

@@ -11,7 +11,8 @@ use std::{
 
 use isotach_engine_kit::random;
 use isotach_object::{
-    Cell, ContainerOptions, Engine, Error as ObjectError, Label, Pool, PoolUri, Registry, Update,
+    Cell, Container, ContainerOptions, Engine, Error as ObjectError, Label, Pool, PoolUri, Registry,
+    Transaction, Update,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -244,7 +245,10 @@ impl Site {
         };
         let pool = self.registry.open_pool(&uri).map_err(missing)?;
         let container = pool.open_container(&key.1).map_err(missing)?;
-        let root = layout::check(&*container, name)?;
+        let root = match layout::check(&*container, name) {
+            Err(Error::InvalidInput { .. }) if layout::is_empty(&*container)? => return Err(absent(name)),
+            root => root?,
+        };
         let file = File::new(name, container, root, access == Access::ReadWrite)?;
         Ok(register(&mut open, key, file.with_stub(self.place(name)?.path())))
     }
@@ -362,14 +366,42 @@ impl Site {
     }
 }
 
+/// Creates the container of a file. Some engines create empty ones only: there the file is in it with the first commit, and a container that
+/// holds nothing is that of a creator that died, or will be done soon. Whoever comes finishes it, and only one does.
 fn create_container(pool: &dyn Pool, label: &Label, root: &Header, properties: &[u8]) -> Result<()> {
     let entries = new_file(root, properties, seconds());
     let updates: Vec<_> = entries
         .iter()
         .map(|(object, key, value)| Update::Put { cell: Cell::kv(*object, key), value })
         .collect();
-    pool.create_container(label, &ContainerOptions { updates: &updates, ..Default::default() })?;
-    Ok(())
+    match pool.create_container(label, &ContainerOptions { updates: &updates, ..Default::default() }) {
+        Err(ObjectError::Unsupported { .. }) => {}
+        Err(error @ ObjectError::AlreadyExists { .. }) => {
+            // One with something in it exists.
+            let container = pool.open_container(label)?;
+            return if layout::is_empty(&*container)? {
+                finish(&*container, updates)
+            } else {
+                Err(error.into())
+            };
+        }
+        created => return Ok(created?),
+    }
+    match pool.create_container(label, &ContainerOptions::default()) {
+        Ok(()) | Err(ObjectError::AlreadyExists { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
+    finish(&*pool.open_container(label)?, updates)
+}
+
+/// Puts the entries of a new file into a container that holds nothing.
+fn finish(container: &dyn Container, updates: Vec<Update<'_>>) -> Result<()> {
+    let exists = || ObjectError::AlreadyExists { what: format!("container {}", container.label()) };
+    let preconditions = vec![layout::absent()];
+    match container.commit(&Transaction { preconditions, updates }) {
+        Err(ObjectError::Conflict { .. }) => Err(exists().into()),
+        outcome => Ok(outcome.and_then(|_| container.flush())?),
+    }
 }
 
 /// Refuses a path that may not be written: its rights are those of the file.

@@ -106,6 +106,11 @@ impl Source for ModelFile {
         Ok(self.object(dataset)?.read_chunk(offset)?)
     }
 
+    fn reads_virtual(&self) -> bool {
+        // That takes HDF5's selections.
+        false
+    }
+
     fn read(&self, dataset: u64, block: &Block) -> Result<Vec<u8>> {
         let object = self.object(dataset)?;
         let header = object.header()?;

@@ -49,17 +49,39 @@ fn variable(name: &str) -> Option<OsString> {
 
 fn search() -> Result<Library> {
     if let Some(path) = variable(VARIABLE).map(PathBuf::from) {
-        return Library::load(&path).map_err(|reason| Error::Unusable { path, reason });
+        return load(&path).map_err(|reason| Error::Unusable { path, reason });
     }
     let mut tried = Vec::new();
     let found = environments().iter().flat_map(|root| libraries_of(root)).collect::<Vec<_>>();
     for path in found.into_iter().chain(SYSTEM.map(PathBuf::from)) {
-        match Library::load(&path) {
+        match load(&path) {
             Ok(library) => return Ok(library),
             Err(reason) => tried.push(reason_with_path(&path, &reason)),
         }
     }
     Err(Error::NotInstalled { tried })
+}
+
+/// Loads a library. Some wheels leave it to Python to load the libraries that it needs, which are in the same folder.
+fn load(path: &Path) -> Result<Library, String> {
+    let failed = match Library::load(path) {
+        Ok(library) => return Ok(library),
+        Err(reason) => reason,
+    };
+    let Some(folder) = path.parent().filter(|folder| folder.extension().is_some_and(|end| end == "libs"))
+    else {
+        return Err(failed);
+    };
+    let mut companions: Vec<PathBuf> =
+        entries(folder).into_iter().filter(|path| !name_starts(path, "libhdf5")).collect();
+    // They need each other, in an order that is not known.
+    loop {
+        let before = companions.len();
+        companions.retain(|companion| !Library::preload(companion));
+        if companions.is_empty() || companions.len() == before {
+            return Library::load(path);
+        }
+    }
 }
 
 /// The loader mostly begins with the path itself.

@@ -23,3 +23,12 @@ pub fn forget_connector() {
 pub fn library_version() -> Result<String> {
     find::library().map(ffi::Library::version)
 }
+
+/// Whether two encoded dataset creation lists have the same mappings of a virtual dataset.
+pub(crate) fn have_same_mappings(one: &[u8], other: &[u8]) -> Result<bool> {
+    if one == other {
+        return Ok(true);
+    }
+    let list = |encoded| find::library()?.list(encoded, ffi::PropertyClass::DatasetCreation);
+    list(one)?.has_mappings_of(&list(other)?)
+}

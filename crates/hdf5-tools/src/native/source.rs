@@ -189,9 +189,6 @@ impl Source for NativeFile {
             return Ok(None);
         }
         let creation = id.dataset_creation()?;
-        if creation.layout()? == Layout::Virtual {
-            return Ok(Some("it is a virtual dataset".to_owned()));
-        }
         Ok(creation.has_external_files()?.then(|| "its elements are in external files".to_owned()))
     }
 
@@ -226,7 +223,7 @@ impl Source for NativeFile {
             (id.attribute_type()?, id.attribute_space()?.extent()?, id.attribute_creation()?);
         let datatype = Self::stored_type(&kind)?;
         let elements =
-            Elements::new(kind, &Stored::parse(&datatype).map_err(crate::Error::at(name))?.encoded.to_vec())?;
+            Elements::new(kind, Stored::parse(&datatype).map_err(crate::Error::at(name))?.encoded)?;
         let count = space.count()? as usize;
         let value = elements.read_attribute(&id, count, &self.file, &mut self.arena.borrow_mut())?;
         let (charset, creation) = (creation.charset()?, creation.encode_list()?);
@@ -245,9 +242,12 @@ impl Source for NativeFile {
     fn stored(&self, dataset: u64) -> Result<Vec<Block>> {
         let opened = opened(&self.dataset, &self.file, dataset)?;
         let creation = opened.id.dataset_creation()?;
-        if creation.layout()? != Layout::Chunked {
-            let is_stored = opened.space != Space::Null && opened.id.is_allocated()?;
-            return Ok(if is_stored { vec![Block::whole(opened.space.dims())] } else { Vec::new() });
+        match creation.layout()? {
+            Layout::Chunked => {}
+            Layout::Whole if opened.space != Space::Null && opened.id.is_allocated()? => {
+                return Ok(vec![Block::whole(opened.space.dims())]);
+            }
+            Layout::Whole | Layout::Virtual => return Ok(Vec::new()),
         }
         let dims = opened.space.dims();
         let (chunks, chunk) = (opened.id.chunks(dims.len())?, creation.chunk()?);
@@ -256,6 +256,10 @@ impl Source for NativeFile {
 
     fn read_chunk(&self, dataset: u64, offset: &[u64]) -> Result<(u32, Vec<u8>)> {
         opened(&self.dataset, &self.file, dataset)?.id.read_chunk(offset)
+    }
+
+    fn reads_virtual(&self) -> bool {
+        true
     }
 
     fn read(&self, dataset: u64, block: &Block) -> Result<Vec<u8>> {

@@ -29,7 +29,13 @@ pub(crate) const SPACE_SIMPLE: c_int = 1;
 pub(crate) const SPACE_NULL: c_int = 2;
 /// `H5S_SEL_ERROR` to `H5S_SEL_ALL` of `H5S_sel_type`.
 pub(crate) const SELECTION_NONE: c_int = 0;
+pub(crate) const SELECTION_HYPERSLABS: c_int = 2;
 pub(crate) const SELECTION_ALL: c_int = 3;
+/// `H5S_SELECT_SET` and `H5S_SELECT_AND` of `H5S_seloper_t`.
+pub(crate) const SELECT_SET: c_int = 0;
+pub(crate) const SELECT_AND: c_int = 2;
+/// `H5D_VDS_FIRST_MISSING` of `H5D_vds_view_t`.
+pub(crate) const VIEW_FIRST_MISSING: c_int = 0;
 /// `H5S_MAX_RANK`.
 pub(crate) const RANK_MAX: usize = 32;
 
@@ -74,6 +80,7 @@ pub(crate) mod link_type {
 pub(crate) mod type_class {
     use std::ffi::c_int;
     pub(crate) const STRING: c_int = 3;
+    pub(crate) const OPAQUE: c_int = 5;
     pub(crate) const COMPOUND: c_int = 6;
     pub(crate) const REFERENCE: c_int = 7;
     pub(crate) const VLEN: c_int = 9;

@@ -28,12 +28,15 @@ const ZSTANDARD: u16 = 32_015;
 /// The largest chunk, with what filters may add to it.
 const MOST: usize = (1 << 32) + (1 << 20);
 
-/// Refuses a pipeline with a required filter that this crate does not have, or with more filters than the mask has bits.
+/// Refuses a pipeline with a required filter that neither this crate nor the caller has, or with more filters than the mask has bits.
 pub(crate) fn check(filters: &[Filter]) -> Result<()> {
     if filters.len() > 32 {
         return Err(Error::invalid(format!("{} filters", filters.len()), "at most 32"));
     }
-    let unknown = filters.iter().find(|filter| !is_known(filter.id) && filter.flags & Filter::OPTIONAL == 0);
+    let is_refused = |filter: &&Filter| {
+        !filter.is_built_in() && filter.flags & (Filter::OPTIONAL | Filter::FOREIGN) == 0
+    };
+    let unknown = filters.iter().find(is_refused);
     unknown.map_or(Ok(()), |filter| Err(unknown_filter(filter)))
 }
 
@@ -44,7 +47,7 @@ pub(crate) fn localised(filters: &mut [Filter], element: u32) {
     without.for_each(|filter| filter.values.push(element));
 }
 
-fn is_known(id: u16) -> bool {
+pub(crate) fn is_known(id: u16) -> bool {
     [DEFLATE, SHUFFLE, FLETCHER32, NBIT, SCALE_OFFSET, LZ4, ZSTANDARD].contains(&id)
 }
 
@@ -57,6 +60,9 @@ fn unknown_filter(filter: &Filter) -> Error {
 pub(crate) fn encode<'b>(filters: &[Filter], bytes: &'b [u8]) -> Result<(Cow<'b, [u8]>, u32)> {
     let (mut bytes, mut mask) = (Cow::Borrowed(bytes), 0);
     for (at, filter) in filters.iter().enumerate() {
+        if filter.flags & Filter::FOREIGN != 0 {
+            return Err(unknown_filter(filter));
+        }
         let is_optional = filter.flags & Filter::OPTIONAL != 0;
         match encode_one(filter, &bytes) {
             Ok(encoded) if is_optional && compresses(filter.id) && encoded.len() >= bytes.len() => {

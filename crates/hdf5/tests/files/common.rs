@@ -1,15 +1,23 @@
 //! Sites for tests, and short ways to make files and datasets.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    env, process,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{SystemTime, UNIX_EPOCH},
 };
 
+use isotach_engine_daos::Daos;
 use isotach_engine_posix::Posix;
+use isotach_engine_rados::Rados;
 use isotach_hdf5::{
     Access, Charset, Creation, Data, File, Filter, Header, Kind, Object, Run, Site, Space, Target,
 };
-use isotach_object::{Anchor, Container, ObjectId, PoolUri, Registry, memory::Memory};
+use isotach_object::{Anchor, Container, Engine, ObjectId, PoolUri, Registry, memory::Memory};
+
+use crate::plain::Plain;
 
 /// A place for files of one test.
 pub(crate) struct Place {
@@ -18,14 +26,70 @@ pub(crate) struct Place {
     registry: Registry,
     pool: PoolUri,
     _folder: Option<tempfile::TempDir>,
+    is_in_cluster: bool,
 }
 
-/// A file in memory, one in a posix pool and one beside its path.
+/// A file in memory, one on an engine without transactions, one in a posix pool, one beside its path, and one in each cluster that there is.
 pub(crate) fn places() -> Vec<Place> {
-    vec![memory(), pool(), beside()]
+    let mut places = vec![memory(), plain(), pool(), beside()];
+    places.extend(clusters().into_iter().map(|(engine, uri)| {
+        let (registry, pool) = (Registry::new().with(engine), uri);
+        let site = Site::new(Some(pool.clone()), registry.clone());
+        Place {
+            site,
+            name: "/no/such/folder/a.h5".to_owned(),
+            registry,
+            pool,
+            _folder: None,
+            is_in_cluster: true,
+        }
+    }));
+    places
 }
 
-fn number() -> u64 {
+/// The engines of disposable clusters, each with the URI of a new pool: Ceph's if `ISOTACH_RADOS_POOL` names a pool there, and that of DAOS
+/// where `scripts/libdaos with` says where pools are.
+pub(crate) fn clusters() -> Vec<(Arc<dyn Engine>, PoolUri)> {
+    let is_set = |name| env::var(name).is_ok_and(|value| !value.is_empty());
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros();
+    let unique = || format!("h5-{}-{time}-{}", process::id(), number());
+    let mut clusters: Vec<(Arc<dyn Engine>, PoolUri)> = Vec::new();
+    if is_set("ISOTACH_RADOS_POOL") {
+        let uri = format!("rados://{}/{}", env::var("ISOTACH_RADOS_POOL").unwrap(), unique());
+        clusters.push((Arc::new(Rados::new()), uri.parse().unwrap()));
+    }
+    if is_set("ISOTACH_DAOS_ROOT") {
+        clusters.push((Arc::new(Daos::default()), format!("daos://{}", unique()).parse().unwrap()));
+    }
+    clusters
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if self.is_in_cluster {
+            let engine = self.registry.engine(self.pool.scheme());
+            let _ = engine.and_then(|engine| engine.destroy_pool(&self.pool));
+        }
+    }
+}
+
+/// A file in memory, on an engine without transactions and snapshots.
+pub(crate) fn plain() -> Place {
+    let registry = Registry::new().with(Arc::new(Plain::new(&Memory::new())));
+    let pool: PoolUri = format!("plain:h5-{}", number()).parse().unwrap();
+    let site = Site::new(Some(pool.clone()), registry.clone());
+    Place {
+        site,
+        name: "/no/such/folder/a.h5".to_owned(),
+        registry,
+        pool,
+        _folder: None,
+        is_in_cluster: false,
+    }
+}
+
+/// A number that no other test has.
+pub(crate) fn number() -> u64 {
     static NUMBERS: AtomicU64 = AtomicU64::new(0);
     NUMBERS.fetch_add(1, Ordering::Relaxed)
 }
@@ -35,7 +99,14 @@ pub(crate) fn memory() -> Place {
     let registry = Registry::new().with(Arc::new(Memory::new()));
     let pool: PoolUri = format!("memory:h5-{}", number()).parse().unwrap();
     let site = Site::new(Some(pool.clone()), registry.clone());
-    Place { site, name: "/no/such/folder/a.h5".to_owned(), registry, pool, _folder: None }
+    Place {
+        site,
+        name: "/no/such/folder/a.h5".to_owned(),
+        registry,
+        pool,
+        _folder: None,
+        is_in_cluster: false,
+    }
 }
 
 /// A file in a posix pool.
@@ -45,7 +116,7 @@ pub(crate) fn pool() -> Place {
     let name = folder.path().join("a.h5").display().to_string();
     let registry = Registry::new().with(Arc::new(Posix));
     let site = Site::new(Some(pool.clone()), registry.clone());
-    Place { site, name, registry, pool, _folder: Some(folder) }
+    Place { site, name, registry, pool, _folder: Some(folder), is_in_cluster: false }
 }
 
 /// A file beside its path.
@@ -55,7 +126,7 @@ pub(crate) fn beside() -> Place {
     let registry = Registry::new().with(Arc::new(Posix));
     let site = Site::new(None, registry.clone()).with_options("sync=no");
     let pool = format!("posix:{}/.isotach-h5?sync=no", folder.path().display()).parse().unwrap();
-    Place { site, name, registry, pool, _folder: Some(folder) }
+    Place { site, name, registry, pool, _folder: Some(folder), is_in_cluster: false }
 }
 
 impl Place {

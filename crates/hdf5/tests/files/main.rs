@@ -6,6 +6,8 @@ mod damage;
 mod datasets;
 mod isolation;
 mod objects;
+mod one_by_one;
+mod plain;
 mod processes;
 mod stored;
 mod whole_files;

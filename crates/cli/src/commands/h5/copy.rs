@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use isotach_hdf5_tools::{CopyOptions, Error, Kind, copy, kind_of, open};
 use serde_json::json;
 
-use super::site;
+use super::site::site;
 use crate::{
     failure::{Failure, Outcome, say},
     output::{Bytes, Rate, count, outln, print_json, seconds},

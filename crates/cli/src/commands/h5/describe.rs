@@ -2,7 +2,7 @@
 
 use isotach_hdf5::{Data, Filter, Header, Kind, Space};
 use isotach_hdf5_tools::{Error, Result};
-use isotach_hdf5_types::{Datatype, Stored};
+use isotach_hdf5_types::{Datatype, Stored, StoredCreation};
 use serde_json::{Value, json};
 
 /// The kind of an object.
@@ -13,6 +13,15 @@ pub(super) fn kind(kind: Kind) -> &'static str {
         Kind::Datatype => "datatype",
         Kind::Map => "map",
     }
+}
+
+/// Whether a dataset is a virtual one.
+pub(super) fn is_virtual(header: &Header, place: &str) -> Result<bool> {
+    if header.kind != Kind::Dataset {
+        return Ok(false);
+    }
+    let parsed = StoredCreation::parse(&header.creation).map(|creation| creation.is_virtual());
+    parsed.map_err(|source| Error::Datatype { place: place.to_owned(), source })
 }
 
 /// A datatype of a header or an attribute, as its program has it in memory.

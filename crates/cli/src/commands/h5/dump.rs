@@ -12,7 +12,8 @@ use isotach_hdf5_types::Datatype;
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    describe, site,
+    describe,
+    site::site,
     values::{Values, nested},
 };
 use crate::{
@@ -174,6 +175,10 @@ impl Dump<'_> {
             writeln!(self.out, "  @{name}: {text}{}", more_text(more))?;
         }
         let Some(data) = header.data.as_ref().filter(|_| !self.flags.attributes_only) else { return Ok(()) };
+        if !self.is_readable(header, path)? {
+            writeln!(self.out, "  (the elements of a virtual dataset are in other datasets)")?;
+            return Ok(());
+        }
         let dims = data.space.dims().to_vec();
         let row = dims.last().copied().unwrap_or(1).max(1);
         let mut on_line = 0;
@@ -230,7 +235,7 @@ impl Dump<'_> {
         // An empty object of attributes has lost its brace, too.
         let braces = head.len() - head.trim_end_matches('}').len();
         write!(self.out, "{}", "}".repeat(braces.saturating_sub(1)))?;
-        if header.data.is_some() && !self.flags.attributes_only {
+        if header.data.is_some() && !self.flags.attributes_only && self.is_readable(header, path)? {
             write!(self.out, ",\"values\":[")?;
             let more = self.elements(number, path, header, datatype, &mut |dump, at, value| {
                 let comma = if at == 0 { "" } else { "," };
@@ -249,6 +254,11 @@ impl Dump<'_> {
             write!(self.out, "],\"more\":{more}")?;
         }
         Ok(writeln!(self.out, "}}")?)
+    }
+
+    /// Whether the elements of a dataset can be shown.
+    fn is_readable(&self, header: &Header, path: &str) -> Result<bool, Error> {
+        Ok(self.source.reads_virtual() || !describe::is_virtual(header, path)?)
     }
 
     /// The elements of an attribute that are shown, and how many more it has.

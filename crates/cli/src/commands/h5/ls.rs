@@ -7,7 +7,7 @@ use isotach_hdf5::{Kind, Link, Target};
 use isotach_hdf5_tools::{Error, Source, find, open, split};
 use serde_json::{Map, Value, json};
 
-use super::{describe, site};
+use super::{describe, site::site};
 use crate::{
     failure::{Failure, Outcome, say},
     output::{Bytes, Table, print_json},
@@ -179,6 +179,9 @@ fn object(source: &dyn Source, number: u64, row: &mut Row) -> Result<(), Error> 
     }
     if let Some(data) = &header.data {
         let bytes = source.storage_size(number)?;
+        if describe::is_virtual(&header, &row.name)? {
+            row.kind = "virtual dataset";
+        }
         *shape = describe::shape(&data.space);
         *chunk = describe::chunk_text(data);
         *filters = describe::filters(&data.filters);

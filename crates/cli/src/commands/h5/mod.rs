@@ -4,13 +4,13 @@ mod copy;
 mod describe;
 mod dump;
 mod ls;
+mod site;
 mod values;
 
 use clap::{Args, Subcommand};
-use isotach_hdf5::Site;
 use isotach_hdf5_tools::forget_connector;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 
 /// HDF5 files: those that programs write through the connector, and native ones
 ///
@@ -39,9 +39,4 @@ pub(crate) fn run(flags: &H5Flags) -> Outcome {
         H5Action::Dump(flags) => dump::run(flags),
         H5Action::Copy(flags) => copy::run(flags),
     }
-}
-
-/// Where files are.
-fn site() -> Outcome<Site> {
-    Site::from_environment(None).map_err(Failure::usage)
 }

@@ -12,9 +12,8 @@ use std::{
 use isotach_engine_kit::{functions, library};
 
 use super::{
-    Herr, Hid, call, call_with_memory,
-    error::WalkErrors,
-    walk::{EachAttribute, EachChunk, EachLink, RawObjectInfo, Token},
+    call, call_with_memory,
+    raw::{EachAttribute, EachChunk, EachLink, Herr, Hid, RawObjectInfo, Token, WalkErrors},
 };
 
 functions! {
@@ -74,6 +73,9 @@ functions! {
     H5Sget_simple_extent_type: fn(Hid) -> c_int;
     H5Sget_simple_extent_dims: fn(Hid, *mut u64, *mut u64) -> c_int;
     H5Sselect_hyperslab: fn(Hid, c_int, *const u64, *const u64, *const u64, *const u64) -> Herr;
+    H5Sencode ["H5Sencode2"]: fn(Hid, *mut c_void, *mut usize, Hid) -> Herr;
+    H5Sselect_shape_same: fn(Hid, Hid) -> c_int;
+    H5Sget_select_bounds: fn(Hid, *mut u64, *mut u64) -> Herr;
     H5Pcreate: fn(Hid) -> Hid;
     H5Pencode2: fn(Hid, *mut c_void, *mut usize, Hid) -> Herr;
     H5Pdecode: fn(*const c_void) -> Hid;
@@ -87,6 +89,11 @@ functions! {
     H5Pset_chunk: fn(Hid, c_int, *const u64) -> Herr;
     H5Pget_chunk_opts: fn(Hid, *mut c_uint) -> Herr;
     H5Pget_external_count: fn(Hid) -> c_int;
+    H5Pget_virtual_count: fn(Hid, *mut usize) -> Herr;
+    H5Pget_virtual_vspace: fn(Hid, usize) -> Hid;
+    H5Pget_virtual_srcspace: fn(Hid, usize) -> Hid;
+    H5Pget_virtual_filename: fn(Hid, usize, *mut c_char, usize) -> isize;
+    H5Pget_virtual_dsetname: fn(Hid, usize, *mut c_char, usize) -> isize;
     H5Pget_nfilters: fn(Hid) -> c_int;
     H5Pget_filter2: fn(Hid, c_uint, *mut c_uint, *mut usize, *mut c_uint, usize, *mut c_char, *mut c_uint) -> c_int;
     H5Pset_filter: fn(Hid, c_int, c_uint, usize, *const c_uint) -> Herr;
@@ -112,7 +119,7 @@ const OLDEST: (u32, u32) = (1, 12);
 #[derive(Debug)]
 pub(crate) struct Library {
     pub(super) functions: Functions,
-    /// Where the ids of the classes of property lists are, in the order of [`super::PropertyClass`].
+    /// Where the ids of the classes of property lists are, in the order of [`super::lists::PropertyClass`].
     pub(super) classes: [*const Hid; 5],
     version: (u32, u32, u32),
     _one_thread: PhantomData<*const ()>,
@@ -134,6 +141,12 @@ impl Library {
                 unsafe { std::env::remove_var(name) };
             }
         }
+    }
+
+    /// Loads a library that HDF5 needs and its own search path does not reach. Returns whether that was possible.
+    pub(crate) fn preload(path: &Path) -> bool {
+        // SAFETY: as for `load`: the path is in the folder of libraries that HDF5 was packaged with.
+        unsafe { library::load([path]) }.is_ok()
     }
 
     /// Loads a library. The process keeps it loaded, even if it is none that can be used.

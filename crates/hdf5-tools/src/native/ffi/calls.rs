@@ -4,7 +4,7 @@ use std::{ffi::c_int, path::Path, ptr};
 
 use isotach_hdf5::{Error as FileError, Space};
 
-use super::{DEFAULT, Id, Library, call, call_with_memory, walk::c_text};
+use super::{DEFAULT, api::Library, call, call_with_memory, id::Id, walk::c_text};
 use crate::{Block, Result};
 
 const RANK_MAX: usize = 32;

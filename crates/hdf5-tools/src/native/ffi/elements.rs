@@ -11,7 +11,7 @@ use std::{
 use isotach_hdf5::Error as FileError;
 use isotach_hdf5_types::{Class, Datatype, ReferenceKind};
 
-use super::{DEFAULT, Hid, Id, call_with_memory};
+use super::{DEFAULT, call_with_memory, id::Id, raw::Hid};
 use crate::{Error, Result};
 
 /// The name of a piece of variable-length data.
@@ -337,7 +337,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// A reference to an object becomes its kind, flags, and the object's number in a blob.
+    /// A reference to an object becomes its kind, flags, and the length and bytes of the object's number.
     fn reference(&mut self, from: &[u8], to: &mut [u8]) -> Result<()> {
         if from.iter().all(|byte| *byte == 0) {
             return Ok(());
@@ -352,10 +352,9 @@ impl Reading<'_> {
         let object =
             call_with_memory!(library, H5Ropen_object(reference.as_mut_ptr().cast(), DEFAULT, DEFAULT));
         let number = Id::of(library, object, "open the target of a reference")?.info()?.number;
-        let token = [&[8][..], &number.to_le_bytes()].concat();
-        part_mut(to, 0, 2)?.copy_from_slice(&[TO_OBJECT, 0]);
-        let length = token.len();
-        self.blob(length, token, part_mut(to, 2, 20)?)
+        part_mut(to, 0, 3)?.copy_from_slice(&[TO_OBJECT, 0, 8]);
+        part_mut(to, 3, 8)?.copy_from_slice(&number.to_le_bytes());
+        Ok(())
     }
 }
 
@@ -445,16 +444,10 @@ impl<'w> Writing<'w> {
     }
 
     fn reference(&mut self, from: &[u8], to: &mut [u8]) -> Result<()> {
-        if from.iter().all(|byte| *byte == 0) {
-            return Ok(());
-        }
-        let (kind, flags) = (part(from, 0, 1)?, part(from, 1, 1)?);
-        if (kind, flags) != (&[TO_OBJECT], &[0]) {
-            return Err(FileError::unsupported("references to regions, attributes and other files").into());
-        }
-        let (_, token) = self.find(part(from, 2, 20)?)?;
-        let number = token.get(1..).and_then(|number| number.first_chunk());
-        let number = number.map(|number| u64::from_le_bytes(*number)).ok_or_else(unlike)?;
+        let number = match crate::translate::referenced(from)? {
+            0 => return Ok(()),
+            number => number,
+        };
         let object: Id = self.file.object(number)?;
         let place = to.as_mut_ptr();
         let library = self.file.library;

@@ -1,27 +1,16 @@
 //! What HDF5 says of a failed call.
 
 use std::{
-    ffi::{CStr, c_char, c_int, c_uint, c_void},
+    ffi::{CStr, c_int, c_uint, c_void},
     ptr,
 };
 
-use super::{Herr, Hid, Library, call_with_memory};
+use super::{
+    api::Library,
+    call_with_memory,
+    raw::{ErrorRecord, Herr},
+};
 use crate::{Error, Result};
-
-/// A record of HDF5's error stack.
-#[repr(C)]
-pub(super) struct ErrorRecord {
-    class: Hid,
-    major: Hid,
-    minor: Hid,
-    line: c_uint,
-    function: *const c_char,
-    file: *const c_char,
-    description: *const c_char,
-}
-
-/// What HDF5 calls for each record.
-pub(super) type WalkErrors = unsafe extern "C" fn(c_uint, *const ErrorRecord, *mut c_void) -> Herr;
 
 /// Keeps the first description that says something.
 unsafe extern "C" fn keep(_: c_uint, record: *const ErrorRecord, kept: *mut c_void) -> Herr {

@@ -1,6 +1,6 @@
 //! [`Id`]: an open object of HDF5.
 
-use super::{Hid, Library, call};
+use super::{api::Library, call, raw::Hid};
 use crate::Result;
 
 /// An id, which is given back at the end.

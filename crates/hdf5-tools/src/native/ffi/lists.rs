@@ -7,7 +7,7 @@ use std::{
 
 use isotach_hdf5::{Charset, Error as FileError, Filter};
 
-use super::{DEFAULT, Hid, Id, Library, call, call_with_memory};
+use super::{DEFAULT, api::Library, call, call_with_memory, id::Id, raw::Hid};
 use crate::Result;
 
 /// The classes of property lists that are created here.

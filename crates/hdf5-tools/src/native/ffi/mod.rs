@@ -14,6 +14,8 @@ mod elements;
 mod error;
 mod id;
 mod lists;
+mod mappings;
+mod raw;
 mod walk;
 
 pub(crate) use api::Library;
@@ -21,13 +23,8 @@ pub(crate) use elements::{Arena, Elements};
 pub(crate) use id::Id;
 pub(crate) use lists::{Layout, PropertyClass};
 
-/// HDF5's `hid_t`.
-type Hid = i64;
-/// HDF5's `herr_t`.
-type Herr = std::ffi::c_int;
-
 /// The default property list.
-const DEFAULT: Hid = 0;
+const DEFAULT: i64 = 0;
 
 /// Calls a function that takes ids and numbers only.
 macro_rules! call {

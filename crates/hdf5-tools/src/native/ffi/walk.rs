@@ -7,40 +7,12 @@ use std::{
 
 use isotach_hdf5::{Charset, ChunkInfo, Error as FileError, Kind, Link, Target};
 
-use super::{DEFAULT, Herr, Hid, Id, call_with_memory};
+use super::{
+    DEFAULT, call_with_memory,
+    id::Id,
+    raw::{Herr, Hid, RawLink, RawObjectInfo, Token},
+};
 use crate::{Error, Result};
-
-/// HDF5's `H5O_token_t`: the number of an object in its first 8 bytes.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(C)]
-pub(super) struct Token([u8; 16]);
-
-impl Token {
-    pub(super) fn of(number: u64) -> Self {
-        let mut bytes = [0; 16];
-        bytes[..8].copy_from_slice(&number.to_le_bytes());
-        Self(bytes)
-    }
-
-    pub(super) fn number(self) -> u64 {
-        self.0.first_chunk().map_or(0, |number| u64::from_le_bytes(*number))
-    }
-}
-
-/// HDF5's `H5O_info2_t`.
-#[derive(Debug, Default)]
-#[repr(C)]
-pub(super) struct RawObjectInfo {
-    file: std::ffi::c_ulong,
-    token: Token,
-    kind: c_int,
-    references: c_uint,
-    accessed: i64,
-    modified: i64,
-    changed: i64,
-    born: i64,
-    attributes: u64,
-}
 
 /// What an object is.
 #[derive(Debug, Clone, Copy)]
@@ -56,29 +28,9 @@ pub(crate) struct ObjectInfo {
 /// Basic information and times.
 const FIELDS: c_uint = 1 | 2;
 
-/// HDF5's `H5L_info2_t`.
-#[repr(C)]
-pub(super) struct RawLink {
-    kind: c_int,
-    has_order: bool,
-    order: i64,
-    charset: c_int,
-    target: RawTarget,
-}
-
-#[repr(C)]
-union RawTarget {
-    token: Token,
-    size: usize,
-}
-
 const HARD: c_int = 0;
 const SOFT: c_int = 1;
 const EXTERNAL: c_int = 64;
-
-pub(super) type EachLink = unsafe extern "C" fn(Hid, *const c_char, *const RawLink, *mut c_void) -> Herr;
-pub(super) type EachAttribute = unsafe extern "C" fn(Hid, *const c_char, *const c_void, *mut c_void) -> Herr;
-pub(super) type EachChunk = unsafe extern "C" fn(*const u64, c_uint, u64, u64, *mut c_void) -> c_int;
 
 /// A link as it is listed.
 struct Listed {

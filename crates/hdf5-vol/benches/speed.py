@@ -1,0 +1,114 @@
+"""Native HDF5 and the connector under one h5py program, in turns: medians and ratios, as a table in Markdown.
+
+    python crates/hdf5-vol/benches/speed.py --plugins FOLDER [--folder FOLDER] [--mib 256] [--rounds 5] [--options '?sync=no']
+
+``--plugins`` is a folder with nothing but ``libisotach_vol.so``. Native HDF5 never syncs a file, so the connector does not by default, either. Unfair to the connector: it sums
+every byte, and its commit survives a kill at any moment. Unfair to native HDF5: its chunk cache of 1 MiB holds one chunk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+DATASETS, ATTRIBUTES = 1000, 10
+
+
+def work(folder: Path, mib: int) -> dict[str, float]:
+    """What is done per second: MiB of data, or objects."""
+    import h5py
+    import numpy as np
+
+    values = np.random.default_rng(1).integers(0, 1 << 60, (mib, 1 << 17))
+    one = np.empty(1 << 17, values.dtype)
+
+    def write(name: str, **layout: object) -> None:
+        with h5py.File(folder / name, "w") as file:
+            dataset = file.create_dataset("x", values.shape, values.dtype, **layout)
+            for row in range(mib):
+                dataset[row] = values[row]
+
+    def read(name: str) -> None:
+        with h5py.File(folder / name, "r") as file:
+            for row in range(mib):
+                file["x"].read_direct(one, np.s_[row])
+
+    def create() -> None:
+        with h5py.File(folder / "objects.h5", "w") as file:
+            for number in range(DATASETS):
+                dataset = file.create_dataset(f"d{number}", (10,), "f8")
+                for attribute in range(ATTRIBUTES):
+                    dataset.attrs[f"a{attribute}"] = attribute
+
+    def look() -> None:
+        with h5py.File(folder / "objects.h5", "r") as file:
+            for number in range(DATASETS):
+                dataset = file[f"d{number}"]
+                for attribute in range(ATTRIBUTES):
+                    assert dataset.attrs[f"a{attribute}"] == attribute
+
+    objects = DATASETS * (ATTRIBUTES + 1)
+    return {
+        "1 MiB chunks written, MiB/s": mib / seconds(lambda: write("chunked.h5", chunks=(1, 1 << 17))),
+        "1 MiB chunks read, MiB/s": mib / seconds(lambda: read("chunked.h5")),
+        "contiguous, written by 1 MiB, MiB/s": mib / seconds(lambda: write("contiguous.h5")),
+        "contiguous, read by 1 MiB, MiB/s": mib / seconds(lambda: read("contiguous.h5")),
+        "datasets and attributes created, 1/s": objects / seconds(create),
+        "datasets and attributes read, 1/s": objects / seconds(look),
+    }
+
+
+def seconds(act: Callable[[], None]) -> float:
+    """How long an act takes."""
+    begin = time.perf_counter()
+    act()
+    return time.perf_counter() - begin
+
+
+def main() -> None:
+    """Runs both in turns, each round in new processes."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--plugins", type=Path)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--mib", type=int, default=256)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--options", default="?sync=no")
+    parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.work is not None:
+        print(json.dumps(work(arguments.work, arguments.mib)))
+        return
+    if arguments.plugins is None:
+        parser.error("--plugins: the folder of libisotach_vol.so")
+    ours = {
+        "HDF5_PLUGIN_PATH": str(arguments.plugins),
+        "HDF5_VOL_CONNECTOR": f"isotach {arguments.options}".strip(),
+    }
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("HDF5_")}
+    rounds: dict[str, list[dict[str, float]]] = {"native": [], "isotach": []}
+    for _ in range(arguments.rounds):
+        for name, environment in (("native", {}), ("isotach", ours)):
+            with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+                command = [sys.executable, __file__, "--work", folder, "--mib", str(arguments.mib)]
+                done = subprocess.run(
+                    command, env=clean | environment, check=True, capture_output=True, text=True
+                )
+                rounds[name].append(json.loads(done.stdout))
+    print("| | native | isotach | of native |\n|---|---:|---:|---:|")
+    for what in rounds["native"][0]:
+        native, isotach = (
+            statistics.median(one[what] for one in rounds[name]) for name in ("native", "isotach")
+        )
+        print(f"| {what} | {native:.0f} | {isotach:.0f} | {isotach / native:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,232 @@
+//! Filters that only the calling HDF5 has: szip, and those of the program or of a plugin.
+//!
+//! HDF5 offers no function that filters bytes. So a chunk goes through a dataset of one chunk in the shadow: written as elements and read
+//! as it is stored, or the other way round. The model stores what comes out, and never runs these filters itself.
+
+use std::{
+    collections::BTreeMap,
+    ffi::c_int,
+    ptr,
+    sync::Arc,
+};
+
+use isotach_hdf5::{Data, Error as FileError, Filter, Header, Object, Run, Space};
+
+use crate::{
+    abi::{
+        ChunkRead, ChunkStorageSize, ChunkWrite, ChunkWrite114, DatasetOptionalArgs, SPACE_ALL,
+        dataset_op, type_class,
+    },
+    error::{Error, Result},
+    id::Id,
+    layout,
+    shadow::Scratch,
+    space,
+    types::FileType,
+    view::View,
+};
+
+/// The filters of one dataset.
+pub(crate) struct Pipeline {
+    view: Arc<View>,
+    scratch: Scratch,
+    /// The type of the elements, as filters see it.
+    kind: Id,
+    dims: Vec<u64>,
+    chunk: Vec<u64>,
+    element: usize,
+    fill: Option<Vec<u8>>,
+}
+
+/// Elements of one chunk: where they begin in it and among those of a transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Piece {
+    within: usize,
+    packed: usize,
+    count: usize,
+}
+
+impl Pipeline {
+    /// The pipeline of a dataset, if HDF5 must run it.
+    pub(crate) fn of(view: &Arc<View>, header: &Header, data: &Data, kind: &FileType) -> Result<Option<Self>> {
+        if !data.filters.iter().any(|filter| filter.flags & Filter::FOREIGN != 0) {
+            return Ok(None);
+        }
+        let library = view.library;
+        let list = layout::plain_list(library, header)?;
+        let list = list.ok_or_else(|| Error::argument("filters without a property list"))?;
+        let kind = if kind.contents.has_blobs {
+            Id::new(library, library.H5Tcreate(type_class::OPAQUE, kind.size), "H5Tcreate")?
+        } else {
+            Id::new(library, library.H5Tcopy(kind.memory.raw()), "H5Tcopy")?
+        };
+        let space = space::create(library, &Space::fixed(&data.chunk))?;
+        let scratch = view.shadow.scratch(kind.raw(), space.raw(), list.raw())?;
+        Ok(Some(Self {
+            view: Arc::clone(view),
+            scratch,
+            kind,
+            dims: data.space.dims().to_vec(),
+            chunk: data.chunk.clone(),
+            element: data.element as usize,
+            fill: data.fill.clone(),
+        }))
+    }
+
+    /// Reads elements of the dataset: packed, in the order of the runs.
+    pub(crate) fn read(&self, object: &Object, runs: &[Run], packed: &mut [u8]) -> Result<()> {
+        let size = self.element;
+        for (offset, pieces) in pieces(&self.dims, &self.chunk, runs) {
+            let chunk = self.stored(object, &offset)?.unwrap_or_else(|| self.blank());
+            for piece in pieces {
+                let (from, to, length) = (piece.within * size, piece.packed * size, piece.count * size);
+                packed[to..to + length].copy_from_slice(&chunk[from..from + length]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes elements of the dataset: packed, in the order of the runs.
+    pub(crate) fn write(&self, object: &Object, runs: &[Run], packed: &[u8]) -> Result<()> {
+        let size = self.element;
+        for (offset, pieces) in pieces(&self.dims, &self.chunk, runs) {
+            let known = if covers(&pieces, self.count()) { None } else { self.stored(object, &offset)? };
+            let mut chunk = known.unwrap_or_else(|| self.blank());
+            for piece in pieces {
+                let (from, to, length) = (piece.packed * size, piece.within * size, piece.count * size);
+                chunk[to..to + length].copy_from_slice(&packed[from..from + length]);
+            }
+            let (mask, stored) = self.encode(&mut chunk)?;
+            object.write_chunk(&offset, mask, &stored)?;
+        }
+        Ok(())
+    }
+
+    /// How many elements a chunk has.
+    fn count(&self) -> usize {
+        self.chunk.iter().product::<u64>() as usize
+    }
+
+    /// A chunk that was never written.
+    fn blank(&self) -> Vec<u8> {
+        blank(self.fill.as_deref(), self.element, self.count())
+    }
+
+    /// The elements of a chunk that is stored.
+    fn stored(&self, object: &Object, offset: &[u64]) -> Result<Option<Vec<u8>>> {
+        match object.read_chunk(offset) {
+            Ok((mask, mut bytes)) => self.decode(mask, &mut bytes).map(Some),
+            Err(FileError::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn encode(&self, bytes: &mut [u8]) -> Result<(u32, Vec<u8>)> {
+        // SAFETY: the bytes are the elements of the one chunk, of the dataset's type.
+        unsafe { self.scratch.transfer(self.kind.raw(), SPACE_ALL, bytes.as_mut_ptr(), true) }?;
+        let origin = vec![0; self.chunk.len()];
+        let mut length = 0;
+        let size = ChunkStorageSize { offset: origin.as_ptr(), size: &raw mut length };
+        self.ask(dataset_op::CHUNK_STORAGE_SIZE, &mut DatasetOptionalArgs { chunk_storage_size: size })?;
+        let mut stored = vec![0_u8; usize::try_from(length).unwrap_or(usize::MAX)];
+        let mut room = stored.len();
+        let read = ChunkRead {
+            offset: origin.as_ptr(),
+            filters: 0,
+            buf: stored.as_mut_ptr().cast(),
+            buf_size: &raw mut room,
+        };
+        let mut given = DatasetOptionalArgs { chunk_read: read };
+        self.ask(dataset_op::CHUNK_READ, &mut given)?;
+        // SAFETY: the member that was set above.
+        Ok((unsafe { given.chunk_read.filters }, stored))
+    }
+
+    fn decode(&self, mask: u32, stored: &mut [u8]) -> Result<Vec<u8>> {
+        let origin = vec![0; self.chunk.len()];
+        let (offset, filters, buf) = (origin.as_ptr(), mask, stored.as_ptr().cast());
+        let mut given = if self.view.library.is_two() {
+            DatasetOptionalArgs { chunk_write: ChunkWrite { offset, filters, size: stored.len(), buf } }
+        } else {
+            let size = u32::try_from(stored.len()).map_err(|_| Error::unsupported("chunks of 4 GiB"))?;
+            DatasetOptionalArgs { chunk_write_114: ChunkWrite114 { offset, filters, size, buf } }
+        };
+        self.ask(dataset_op::CHUNK_WRITE, &mut given)?;
+        let mut bytes = vec![0; self.count() * self.element];
+        // SAFETY: the buffer has room for the elements of the one chunk, of the dataset's type.
+        unsafe { self.scratch.transfer(self.kind.raw(), SPACE_ALL, bytes.as_mut_ptr(), false) }?;
+        Ok(bytes)
+    }
+
+    fn ask(&self, op: c_int, given: &mut DatasetOptionalArgs) -> Result<()> {
+        // SAFETY: the callers set the member of the operation, with buffers of the sizes that it says.
+        unsafe { self.scratch.optional(op, ptr::from_mut(given).cast()) }
+    }
+}
+
+/// The bytes of elements that were never written.
+pub(crate) fn blank(fill: Option<&[u8]>, element: usize, count: usize) -> Vec<u8> {
+    fill.map_or_else(|| vec![0; element * count], |fill| fill.repeat(count))
+}
+
+/// The elements of runs by chunk: the place of its first element, and its pieces.
+fn pieces(dims: &[u64], chunk: &[u64], runs: &[Run]) -> BTreeMap<Vec<u64>, Vec<Piece>> {
+    let mut by_chunk: BTreeMap<Vec<u64>, Vec<Piece>> = BTreeMap::new();
+    let mut packed = 0;
+    for run in runs {
+        let (mut first, mut left) = (run.first, run.count);
+        while left > 0 {
+            let (mut rest, mut within, mut scale, mut most) = (first, 0, 1, left);
+            let mut offset = vec![0; dims.len()];
+            for at in (0..dims.len()).rev() {
+                let (place, side) = (rest % dims[at], chunk[at]);
+                rest /= dims[at];
+                if at + 1 == dims.len() {
+                    most = most.min(side - place % side).min(dims[at] - place);
+                }
+                offset[at] = place - place % side;
+                within += place % side * scale;
+                scale *= side;
+            }
+            let piece = Piece { within: within as usize, packed, count: most as usize };
+            by_chunk.entry(offset).or_default().push(piece);
+            packed += most as usize;
+            (first, left) = (first + most, left - most);
+        }
+    }
+    by_chunk
+}
+
+/// Whether pieces are all of a chunk.
+fn covers(pieces: &[Piece], count: usize) -> bool {
+    let mut end = 0;
+    for piece in pieces {
+        if piece.within != end {
+            return false;
+        }
+        end += piece.count;
+    }
+    end == count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Piece, covers, pieces};
+    use isotach_hdf5::Run;
+
+    #[test]
+    fn runs_are_cut_at_the_ends_of_rows_and_chunks() {
+        let parts = pieces(&[3, 5], &[2, 3], &[Run { first: 3, count: 4 }]);
+        let piece = |within, packed, count| Piece { within, packed, count };
+        let expected = [(vec![0, 0], vec![piece(3, 2, 2)]), (vec![0, 3], vec![piece(0, 0, 2)])];
+        assert_eq!(parts, expected.into());
+    }
+
+    #[test]
+    fn only_pieces_without_a_gap_cover_a_chunk() {
+        let whole = pieces(&[4, 6], &[2, 3], &[Run { first: 0, count: 12 }]);
+        assert!(whole.values().all(|pieces| covers(pieces, 6)));
+        let part = pieces(&[4, 6], &[2, 3], &[Run { first: 0, count: 11 }]);
+        assert_eq!(part.values().filter(|pieces| covers(pieces, 6)).count(), 1);
+    }
+}
