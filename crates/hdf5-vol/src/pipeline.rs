@@ -3,19 +3,14 @@
 //! HDF5 offers no function that filters bytes. So a chunk goes through a dataset of one chunk in the shadow: written as elements and read
 //! as it is stored, or the other way round. The model stores what comes out, and never runs these filters itself.
 
-use std::{
-    collections::BTreeMap,
-    ffi::c_int,
-    ptr,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, ffi::c_int, ptr, sync::Arc};
 
 use isotach_hdf5::{Data, Error as FileError, Filter, Header, Object, Run, Space};
 
 use crate::{
     abi::{
-        ChunkRead, ChunkStorageSize, ChunkWrite, ChunkWrite114, DatasetOptionalArgs, SPACE_ALL,
-        dataset_op, type_class,
+        ChunkRead, ChunkStorageSize, ChunkWrite, ChunkWrite114, DatasetOptionalArgs, SPACE_ALL, dataset_op,
+        type_class,
     },
     error::{Error, Result},
     id::Id,
@@ -48,7 +43,12 @@ struct Piece {
 
 impl Pipeline {
     /// The pipeline of a dataset, if HDF5 must run it.
-    pub(crate) fn of(view: &Arc<View>, header: &Header, data: &Data, kind: &FileType) -> Result<Option<Self>> {
+    pub(crate) fn of(
+        view: &Arc<View>,
+        header: &Header,
+        data: &Data,
+        kind: &FileType,
+    ) -> Result<Option<Self>> {
         if !data.filters.iter().any(|filter| filter.flags & Filter::FOREIGN != 0) {
             return Ok(None);
         }

@@ -212,8 +212,7 @@ impl Virtual {
     /// As [`Transfer::write`].
     pub(crate) unsafe fn write(&self, transfer: &Transfer, buffer: *const c_void) -> Result<()> {
         let wanted = pairs::of(&transfer.in_file.runs, &transfer.in_memory.runs);
-        let memory =
-            Memory { kind: transfer.memory_type, dxpl: transfer.dxpl, buffer: buffer.cast_mut() };
+        let memory = Memory { kind: transfer.memory_type, dxpl: transfer.dxpl, buffer: buffer.cast_mut() };
         // SAFETY: the caller's promise.
         unsafe { self.write_pairs(&transfer.view, &transfer.object, wanted, memory) }
     }
@@ -307,9 +306,7 @@ impl Virtual {
             Ok(Some((source, there.place(&hits), rest)))
         };
         match &mapping.growth {
-            Growth::Fixed => {
-                take(&*mapping.here(library, extent)?, &|extent| mapping.there(library, extent))
-            }
+            Growth::Fixed => take(&*mapping.here(library, extent)?, &|extent| mapping.there(library, extent)),
             Growth::ByBlocks(slab) => {
                 take(&slab.nth(library, block, extent)?, &|extent| mapping.there(library, extent))
             }
@@ -327,13 +324,7 @@ impl Virtual {
 }
 
 impl Source {
-    fn open(
-        view: &Arc<View>,
-        file: &str,
-        path: &str,
-        prefix: Option<String>,
-        depth: usize,
-    ) -> Result<Self> {
+    fn open(view: &Arc<View>, file: &str, path: &str, prefix: Option<String>, depth: usize) -> Result<Self> {
         let view = if file == "." { Arc::clone(view) } else { beside::open_source(view, file, prefix)? };
         let object = view.file.root()?;
         let root = Place { view, node: Node { object, path: Some("/".to_owned()) } };

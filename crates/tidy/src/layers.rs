@@ -18,7 +18,14 @@ const LAYERS: [&[&str]; 10] = [
     &["isotach-bench", "isotach-open"],
     &["isotach-capi-kit", "isotach-hdf5", "isotach-values"],
     &["isotach-hdf5-tools"],
-    &["isotach-cli", "isotach-capi", "isotach-libfdb5", "isotach-python", "isotach-libdaos", "isotach-hdf5-vol"],
+    &[
+        "isotach-cli",
+        "isotach-capi",
+        "isotach-libfdb5",
+        "isotach-python",
+        "isotach-libdaos",
+        "isotach-hdf5-vol",
+    ],
 ];
 
 /// The layer of the field store, above the engines.
