@@ -80,7 +80,13 @@ impl Slab {
     }
 
     /// The selection with another one in its dimension, of which what is beyond `end` is cut off.
-    fn select(&self, library: &'static Library, part: Option<Along>, end: u64, extent: &Space) -> Result<Selection> {
+    fn select(
+        &self,
+        library: &'static Library,
+        part: Option<Along>,
+        end: u64,
+        extent: &Space,
+    ) -> Result<Selection> {
         let mut slab = self.all.clone();
         let none = Selection { runs: Vec::new(), count: 0 };
         let Some(part) = part else { return Ok(none) };

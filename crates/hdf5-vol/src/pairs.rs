@@ -79,7 +79,11 @@ impl Numbered {
             let first = self.by_place.partition_point(|(run, _)| run.first + run.count <= at);
             for (run, number) in self.by_place[first..].iter().take_while(|(run, _)| run.first < end) {
                 if run.first > at {
-                    rest.push(Pair { file: at, memory: pair.memory + (at - pair.file), count: run.first - at });
+                    rest.push(Pair {
+                        file: at,
+                        memory: pair.memory + (at - pair.file),
+                        count: run.first - at,
+                    });
                     at = run.first;
                 }
                 let until = end.min(run.first + run.count);

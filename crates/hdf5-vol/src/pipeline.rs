@@ -3,19 +3,13 @@
 //! HDF5 offers no function that filters bytes. So a chunk goes through a dataset of one chunk in the shadow: written as elements and read
 //! as it is stored, or the other way round. The model stores what comes out, and never runs these filters itself.
 
-use std::{
-    collections::BTreeMap,
-    ffi::c_int,
-    ptr,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, ffi::c_int, ptr, sync::Arc};
 
 use isotach_hdf5::{Data, Error as FileError, Filter, Header, Object, Run, Space};
 
 use crate::{
     abi::{
-        ChunkRead, ChunkStorageSize, ChunkWrite, ChunkWrite114, DatasetOptionalArgs, SPACE_ALL,
-        dataset_op,
+        ChunkRead, ChunkStorageSize, ChunkWrite, ChunkWrite114, DatasetOptionalArgs, SPACE_ALL, dataset_op,
     },
     error::{Error, Result},
     id::{Id, check},
@@ -50,7 +44,12 @@ struct Piece {
 
 impl Pipeline {
     /// The pipeline of a dataset, if HDF5 must run it.
-    pub(crate) fn of(view: &Arc<View>, header: &Header, data: &Data, kind: &Arc<FileType>) -> Result<Option<Self>> {
+    pub(crate) fn of(
+        view: &Arc<View>,
+        header: &Header,
+        data: &Data,
+        kind: &Arc<FileType>,
+    ) -> Result<Option<Self>> {
         if !data.filters.iter().any(|filter| filter.flags & Filter::FOREIGN != 0) {
             return Ok(None);
         }
@@ -174,7 +173,6 @@ impl Pipeline {
         unsafe { scratch.transfer(self.kind.memory.raw(), SPACE_ALL, bytes.as_mut_ptr(), false) }?;
         Ok(bytes)
     }
-
 }
 
 fn is_masked(mask: u32, at: usize) -> bool {

@@ -103,10 +103,7 @@ pub(crate) fn charset_number(charset: Charset) -> c_int {
 }
 
 /// A text of a property list, from the function that writes it with a zero behind it into a buffer, and tells its length.
-pub(crate) fn text(
-    function: &'static str,
-    get: impl Fn(*mut c_char, usize) -> isize,
-) -> Result<String> {
+pub(crate) fn text(function: &'static str, get: impl Fn(*mut c_char, usize) -> isize) -> Result<String> {
     let length = usize::try_from(get(ptr::null_mut(), 0)).map_err(|_| Error::Library(function))?;
     let mut bytes = vec![0_u8; length + 1];
     usize::try_from(get(bytes.as_mut_ptr().cast(), bytes.len())).map_err(|_| Error::Library(function))?;

@@ -50,6 +50,9 @@ struct Source {
     inner: Option<Virtual>,
 }
 
+/// Elements by source, with their places in it.
+type Parts = Vec<(Arc<Source>, Vec<Pair>)>;
+
 /// What is the same for all parts of a transfer.
 #[derive(Clone, Copy)]
 struct Memory {
@@ -160,6 +163,10 @@ impl Virtual {
         let (file, path) = self.mappings[index].names(block);
         match Source::open(view, &file, &path, self.prefix.clone(), self.depth + 1) {
             Ok(source) => {
+                #[expect(
+                    clippy::arc_with_non_send_sync,
+                    reason = "HDF5 lets one thread at a time in, but not always the same"
+                )]
                 let source = Arc::new(source);
                 let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
                 sources.insert((index, block), Arc::clone(&source));
@@ -212,8 +219,7 @@ impl Virtual {
     /// As [`Transfer::write`].
     pub(crate) unsafe fn write(&self, transfer: &Transfer, buffer: *const c_void) -> Result<()> {
         let wanted = pairs::of(&transfer.in_file.runs, &transfer.in_memory.runs);
-        let memory =
-            Memory { kind: transfer.memory_type, dxpl: transfer.dxpl, buffer: buffer.cast_mut() };
+        let memory = Memory { kind: transfer.memory_type, dxpl: transfer.dxpl, buffer: buffer.cast_mut() };
         // SAFETY: the caller's promise.
         unsafe { self.write_pairs(&transfer.view, &transfer.object, wanted, memory) }
     }
@@ -250,12 +256,7 @@ impl Virtual {
     }
 
     /// Parts elements by their sources, from the last mapping on; and those without one.
-    fn parts(
-        &self,
-        view: &Arc<View>,
-        object: &Object,
-        wanted: Vec<Pair>,
-    ) -> Result<(Vec<(Arc<Source>, Vec<Pair>)>, Vec<Pair>)> {
+    fn parts(&self, view: &Arc<View>, object: &Object, wanted: Vec<Pair>) -> Result<(Parts, Vec<Pair>)> {
         let extent = self.extent(view, object)?;
         let (mut parts, mut left) = (Vec::new(), wanted);
         for (index, mapping) in self.mappings.iter().enumerate().rev() {
@@ -307,9 +308,7 @@ impl Virtual {
             Ok(Some((source, there.place(&hits), rest)))
         };
         match &mapping.growth {
-            Growth::Fixed => {
-                take(&*mapping.here(library, extent)?, &|extent| mapping.there(library, extent))
-            }
+            Growth::Fixed => take(&*mapping.here(library, extent)?, &|extent| mapping.there(library, extent)),
             Growth::ByBlocks(slab) => {
                 take(&slab.nth(library, block, extent)?, &|extent| mapping.there(library, extent))
             }
@@ -327,13 +326,7 @@ impl Virtual {
 }
 
 impl Source {
-    fn open(
-        view: &Arc<View>,
-        file: &str,
-        path: &str,
-        prefix: Option<String>,
-        depth: usize,
-    ) -> Result<Self> {
+    fn open(view: &Arc<View>, file: &str, path: &str, prefix: Option<String>, depth: usize) -> Result<Self> {
         let view = if file == "." { Arc::clone(view) } else { beside::open_source(view, file, prefix)? };
         let object = view.file.root()?;
         let root = Place { view, node: Node { object, path: Some("/".to_owned()) } };
