@@ -24,6 +24,8 @@ AREAS = [
     "references",
     "objects",
     "copies",
+    "virtual",
+    "filters",
 ]
 
 

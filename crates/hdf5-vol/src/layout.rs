@@ -90,6 +90,8 @@ fn filters(view: &View, new: NewDataset, kind: &FileType) -> Result<Vec<Filter>>
     }
     let completed = view.shadow.completed(kind.memory.raw(), new.space, new.dcpl)?;
     let mut filters = plist::filters(library, completed.raw())?;
+    // HDF5 refuses required filters of elements of variable length, and skips others.
+    is_foreign &= !kind.contents.has_blobs;
     let marked = filters.iter_mut().filter(|filter| is_foreign && !filter.is_built_in());
     marked.for_each(|filter| filter.flags |= Filter::FOREIGN);
     Ok(filters)

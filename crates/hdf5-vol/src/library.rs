@@ -74,7 +74,6 @@ library! {
         H5Idec_ref(id: Hid) -> c_int;
         H5VLobject(id: Hid) -> *mut c_void;
         H5Tcopy(id: Hid) -> Hid;
-        H5Tcreate(class: c_int, size: usize) -> Hid;
         H5Zfilter_avail(id: c_int) -> Htri;
         H5Tget_size(id: Hid) -> usize;
         H5Tget_class(id: Hid) -> c_int;
@@ -101,6 +100,7 @@ library! {
         H5Pget_virtual_vspace(list: Hid, index: usize) -> Hid;
         H5Pget_virtual_srcspace(list: Hid, index: usize) -> Hid;
         H5Pget_nfilters(list: Hid) -> c_int;
+        H5Premove_filter(list: Hid, filter: c_int) -> Herr;
         H5Pset_alloc_time(list: Hid, time: c_int) -> Herr;
         H5Pset_link_creation_order(list: Hid, flags: c_uint) -> Herr;
         H5Pset_attr_creation_order(list: Hid, flags: c_uint) -> Herr;

@@ -10,10 +10,9 @@ use isotach_hdf5::{Data, Error as FileError, Filter, Header, Object, Run, Space}
 use crate::{
     abi::{
         ChunkRead, ChunkStorageSize, ChunkWrite, ChunkWrite114, DatasetOptionalArgs, SPACE_ALL, dataset_op,
-        type_class,
     },
     error::{Error, Result},
-    id::Id,
+    id::{Id, check},
     layout,
     shadow::Scratch,
     space,
@@ -24,9 +23,11 @@ use crate::{
 /// The filters of one dataset.
 pub(crate) struct Pipeline {
     view: Arc<View>,
-    scratch: Scratch,
-    /// The type of the elements, as filters see it.
-    kind: Id,
+    /// What a dataset of one chunk is made of.
+    kind: Arc<FileType>,
+    space: Id,
+    list: Id,
+    filters: Vec<Filter>,
     dims: Vec<u64>,
     chunk: Vec<u64>,
     element: usize,
@@ -47,7 +48,7 @@ impl Pipeline {
         view: &Arc<View>,
         header: &Header,
         data: &Data,
-        kind: &FileType,
+        kind: &Arc<FileType>,
     ) -> Result<Option<Self>> {
         if !data.filters.iter().any(|filter| filter.flags & Filter::FOREIGN != 0) {
             return Ok(None);
@@ -55,17 +56,13 @@ impl Pipeline {
         let library = view.library;
         let list = layout::plain_list(library, header)?;
         let list = list.ok_or_else(|| Error::argument("filters without a property list"))?;
-        let kind = if kind.contents.has_blobs {
-            Id::new(library, library.H5Tcreate(type_class::OPAQUE, kind.size), "H5Tcreate")?
-        } else {
-            Id::new(library, library.H5Tcopy(kind.memory.raw()), "H5Tcopy")?
-        };
         let space = space::create(library, &Space::fixed(&data.chunk))?;
-        let scratch = view.shadow.scratch(kind.raw(), space.raw(), list.raw())?;
         Ok(Some(Self {
             view: Arc::clone(view),
-            scratch,
-            kind,
+            kind: Arc::clone(kind),
+            space,
+            list,
+            filters: data.filters.clone(),
             dims: data.space.dims().to_vec(),
             chunk: data.chunk.clone(),
             element: data.element as usize,
@@ -115,19 +112,32 @@ impl Pipeline {
     /// The elements of a chunk that is stored.
     fn stored(&self, object: &Object, offset: &[u64]) -> Result<Option<Vec<u8>>> {
         match object.read_chunk(offset) {
-            Ok((mask, mut bytes)) => self.decode(mask, &mut bytes).map(Some),
+            Ok((mask, bytes)) => self.decode(mask, bytes).map(Some),
             Err(FileError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
+    /// A dataset for one chunk, without the filters of the mask: HDF5 2.0 takes a mask for a chunk, but decodes without it.
+    fn scratch(&self, mask: u32) -> Result<Scratch> {
+        let library = self.view.library;
+        let list = Id::new(library, library.H5Pcopy(self.list.raw()), "H5Pcopy")?;
+        for (at, filter) in self.filters.iter().enumerate() {
+            if is_masked(mask, at) {
+                check(library.H5Premove_filter(list.raw(), filter.id.into()), "H5Premove_filter")?;
+            }
+        }
+        self.view.shadow.scratch(self.kind.memory.raw(), self.space.raw(), list.raw())
+    }
+
     fn encode(&self, bytes: &mut [u8]) -> Result<(u32, Vec<u8>)> {
+        let scratch = self.scratch(0)?;
         // SAFETY: the bytes are the elements of the one chunk, of the dataset's type.
-        unsafe { self.scratch.transfer(self.kind.raw(), SPACE_ALL, bytes.as_mut_ptr(), true) }?;
+        unsafe { scratch.transfer(self.kind.memory.raw(), SPACE_ALL, bytes.as_mut_ptr(), true) }?;
         let origin = vec![0; self.chunk.len()];
         let mut length = 0;
         let size = ChunkStorageSize { offset: origin.as_ptr(), size: &raw mut length };
-        self.ask(dataset_op::CHUNK_STORAGE_SIZE, &mut DatasetOptionalArgs { chunk_storage_size: size })?;
+        ask(&scratch, dataset_op::CHUNK_STORAGE_SIZE, &mut DatasetOptionalArgs { chunk_storage_size: size })?;
         let mut stored = vec![0_u8; usize::try_from(length).unwrap_or(usize::MAX)];
         let mut room = stored.len();
         let read = ChunkRead {
@@ -137,31 +147,41 @@ impl Pipeline {
             buf_size: &raw mut room,
         };
         let mut given = DatasetOptionalArgs { chunk_read: read };
-        self.ask(dataset_op::CHUNK_READ, &mut given)?;
+        ask(&scratch, dataset_op::CHUNK_READ, &mut given)?;
         // SAFETY: the member that was set above.
         Ok((unsafe { given.chunk_read.filters }, stored))
     }
 
-    fn decode(&self, mask: u32, stored: &mut [u8]) -> Result<Vec<u8>> {
+    fn decode(&self, mask: u32, stored: Vec<u8>) -> Result<Vec<u8>> {
+        let length = self.count() * self.element;
+        if (0..self.filters.len()).all(|at| is_masked(mask, at)) {
+            let corrupt = || FileError::corrupt("a chunk of another length", "a dataset with filters");
+            return Some(stored).filter(|stored| stored.len() == length).ok_or_else(|| corrupt().into());
+        }
         let origin = vec![0; self.chunk.len()];
-        let (offset, filters, buf) = (origin.as_ptr(), mask, stored.as_ptr().cast());
+        let scratch = self.scratch(mask)?;
+        let (offset, filters, buf) = (origin.as_ptr(), 0, stored.as_ptr().cast());
         let mut given = if self.view.library.is_two() {
             DatasetOptionalArgs { chunk_write: ChunkWrite { offset, filters, size: stored.len(), buf } }
         } else {
             let size = u32::try_from(stored.len()).map_err(|_| Error::unsupported("chunks of 4 GiB"))?;
             DatasetOptionalArgs { chunk_write_114: ChunkWrite114 { offset, filters, size, buf } }
         };
-        self.ask(dataset_op::CHUNK_WRITE, &mut given)?;
-        let mut bytes = vec![0; self.count() * self.element];
+        ask(&scratch, dataset_op::CHUNK_WRITE, &mut given)?;
+        let mut bytes = vec![0; length];
         // SAFETY: the buffer has room for the elements of the one chunk, of the dataset's type.
-        unsafe { self.scratch.transfer(self.kind.raw(), SPACE_ALL, bytes.as_mut_ptr(), false) }?;
+        unsafe { scratch.transfer(self.kind.memory.raw(), SPACE_ALL, bytes.as_mut_ptr(), false) }?;
         Ok(bytes)
     }
+}
 
-    fn ask(&self, op: c_int, given: &mut DatasetOptionalArgs) -> Result<()> {
-        // SAFETY: the callers set the member of the operation, with buffers of the sizes that it says.
-        unsafe { self.scratch.optional(op, ptr::from_mut(given).cast()) }
-    }
+fn is_masked(mask: u32, at: usize) -> bool {
+    at < 32 && mask >> at & 1 == 1
+}
+
+fn ask(scratch: &Scratch, op: c_int, given: &mut DatasetOptionalArgs) -> Result<()> {
+    // SAFETY: the callers set the member of the operation, with buffers of the sizes that it says.
+    unsafe { scratch.optional(op, ptr::from_mut(given).cast()) }
 }
 
 /// The bytes of elements that were never written.

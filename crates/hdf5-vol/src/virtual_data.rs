@@ -50,6 +50,9 @@ struct Source {
     inner: Option<Virtual>,
 }
 
+/// Elements by source, with their places in it.
+type Parts = Vec<(Arc<Source>, Vec<Pair>)>;
+
 /// What is the same for all parts of a transfer.
 #[derive(Clone, Copy)]
 struct Memory {
@@ -160,6 +163,10 @@ impl Virtual {
         let (file, path) = self.mappings[index].names(block);
         match Source::open(view, &file, &path, self.prefix.clone(), self.depth + 1) {
             Ok(source) => {
+                #[expect(
+                    clippy::arc_with_non_send_sync,
+                    reason = "HDF5 lets one thread at a time in, but not always the same"
+                )]
                 let source = Arc::new(source);
                 let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
                 sources.insert((index, block), Arc::clone(&source));
@@ -249,12 +256,7 @@ impl Virtual {
     }
 
     /// Parts elements by their sources, from the last mapping on; and those without one.
-    fn parts(
-        &self,
-        view: &Arc<View>,
-        object: &Object,
-        wanted: Vec<Pair>,
-    ) -> Result<(Vec<(Arc<Source>, Vec<Pair>)>, Vec<Pair>)> {
+    fn parts(&self, view: &Arc<View>, object: &Object, wanted: Vec<Pair>) -> Result<(Parts, Vec<Pair>)> {
         let extent = self.extent(view, object)?;
         let (mut parts, mut left) = (Vec::new(), wanted);
         for (index, mapping) in self.mappings.iter().enumerate().rev() {

@@ -57,5 +57,7 @@ void check_variable(void);
 void check_references(void);
 void check_objects(void);
 void check_copies(void);
+void check_virtual(void);
+void check_filters(void);
 
 #endif

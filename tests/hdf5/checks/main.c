@@ -104,7 +104,8 @@ static const struct {
     {"attributes", check_attributes}, {"types", check_types},         {"datasets", check_datasets},
     {"extents", check_extents},       {"selections", check_selections}, {"chunks", check_chunks},
     {"variable", check_variable},     {"references", check_references}, {"objects", check_objects},
-    {"copies", check_copies},
+    {"copies", check_copies},         {"virtual", check_virtual},
+    {"filters", check_filters},
 };
 
 static bool is_wanted(const char *name, int count, char **wanted)

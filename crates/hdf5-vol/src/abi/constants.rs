@@ -80,7 +80,6 @@ pub(crate) mod link_type {
 pub(crate) mod type_class {
     use std::ffi::c_int;
     pub(crate) const STRING: c_int = 3;
-    pub(crate) const OPAQUE: c_int = 5;
     pub(crate) const COMPOUND: c_int = 6;
     pub(crate) const REFERENCE: c_int = 7;
     pub(crate) const VLEN: c_int = 9;

@@ -31,7 +31,8 @@ impl Library {
     fn reason(&self) -> String {
         let mut kept = String::new();
         call_with_memory!(self, H5Ewalk2(0, 0, keep, ptr::from_mut(&mut kept).cast()));
-        if kept.is_empty() { "it does not say why".to_owned() } else { kept }
+        // Some have a time in them, with the end of a line behind it.
+        if kept.is_empty() { "it does not say why".to_owned() } else { kept.replace('\n', "") }
     }
 
     /// The error of the call that just failed: what was attempted, and the library's reason.
