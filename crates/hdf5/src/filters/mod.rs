@@ -33,9 +33,8 @@ pub(crate) fn check(filters: &[Filter]) -> Result<()> {
     if filters.len() > 32 {
         return Err(Error::invalid(format!("{} filters", filters.len()), "at most 32"));
     }
-    let is_refused = |filter: &&Filter| {
-        !filter.is_built_in() && filter.flags & (Filter::OPTIONAL | Filter::FOREIGN) == 0
-    };
+    let is_refused =
+        |filter: &&Filter| !filter.is_built_in() && filter.flags & (Filter::OPTIONAL | Filter::FOREIGN) == 0;
     let unknown = filters.iter().find(is_refused);
     unknown.map_or(Ok(()), |filter| Err(unknown_filter(filter)))
 }
