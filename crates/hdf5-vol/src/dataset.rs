@@ -25,7 +25,7 @@ use crate::{
     transfer::{Transfer, Wanted},
     types,
     view::View,
-    virtual_data::Virtual,
+    virtual_data::{self, Virtual},
 };
 
 /// What the program passes for a new dataset.
@@ -97,7 +97,7 @@ impl Many {
         };
         let view = handle.view()?;
         let dataset = handle.dataset()?;
-        let sources = dataset.sources(&view)?;
+        let sources = virtual_data::of_dataset(&view, dataset)?;
         let extent = sources.map(|sources| sources.extent(&view, &dataset.node.object)).transpose()?;
         let transfer = Transfer::new(&view, &dataset.node.object, wanted, extent.as_ref())?;
         Ok((view, Moved { sources, transfer }, &dataset.node))
@@ -185,7 +185,7 @@ pub(crate) unsafe fn get(
         dataset_get::SPACE => {
             let header = object.header()?;
             let data = header.data.as_ref().ok_or_else(|| Error::argument("not a dataset"))?;
-            arguments.args.id = match dataset.sources(&view)? {
+            arguments.args.id = match virtual_data::of_dataset(&view, dataset)? {
                 Some(sources) => space::create(library, &sources.extent(&view, object)?)?.give(),
                 None => space::create(library, &data.space)?.give(),
             };

@@ -1,6 +1,7 @@
 //! What HDF5 holds for an open file, object or attribute: a pointer to a [`Handle`].
 
 use std::{
+    any::Any,
     collections::BTreeMap,
     ffi::{CStr, c_char, c_int, c_void},
     mem::ManuallyDrop,
@@ -17,7 +18,6 @@ use crate::{
     library::Library,
     shadow,
     view::View,
-    virtual_data::Virtual,
 };
 
 /// Marks memory that is a handle.
@@ -74,23 +74,13 @@ pub(crate) struct OpenDataset {
     pub(crate) node: Node,
     /// The access property list, if the program gave one.
     pub(crate) dapl: Option<Id>,
-    /// What it is mapped from, if it is virtual. Known once it was asked for.
-    sources: OnceLock<Option<Virtual>>,
+    /// What transfers of its elements keep from one to the next.
+    pub(crate) kept: OnceLock<Box<dyn Any>>,
 }
 
 impl OpenDataset {
     pub(crate) fn new(node: Node, dapl: Option<Id>) -> Self {
-        Self { node, dapl, sources: OnceLock::new() }
-    }
-
-    /// What the dataset is mapped from, if it is virtual.
-    pub(crate) fn sources(&self, view: &Arc<View>) -> Result<Option<&Virtual>> {
-        if self.sources.get().is_none() {
-            let found = Virtual::of(view, &self.node.object, self.dapl.as_ref().map(Id::raw), 0)?;
-            // Another thread that was faster found the same.
-            drop(self.sources.set(found));
-        }
-        Ok(self.sources.get().and_then(Option::as_ref))
+        Self { node, dapl, kept: OnceLock::new() }
     }
 }
 

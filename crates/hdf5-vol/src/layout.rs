@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isotach_hdf5::{Data, Error as FileError, Filter, Header, Kind, Object, Space};
+use isotach_hdf5::{Data, Filter, Header, Kind, Object, Space};
 
 use crate::{
     abi::{DEFAULT, Hid, LAYOUT_CHUNKED, LAYOUT_VIRTUAL},
@@ -10,7 +10,6 @@ use crate::{
     dataset::NewDataset,
     error::{Error, Result},
     id::{Id, check, yes},
-    library::Library,
     plist::{self, Fill},
     space, transfer,
     types::{self, FileType},
@@ -133,30 +132,11 @@ fn creation(view: &View, dcpl: Hid, kind: &FileType, unused_fill: &[u8]) -> Resu
     Ok([&length.to_le_bytes()[..], unused_fill, &encoded].concat())
 }
 
-/// The fill value and the property list of a stored form.
-fn parts(creation: &[u8]) -> Result<(&[u8], &[u8])> {
-    if creation.is_empty() {
-        return Ok((&[], &[]));
-    }
-    let corrupt = || FileError::corrupt("a property list of an unknown form", "the header of a dataset");
-    let (length, rest) = creation.split_first_chunk().ok_or_else(corrupt)?;
-    Ok(rest.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or_else(corrupt)?)
-}
-
-/// The property list of a stored form without the fill value; nothing if the program gave none.
-pub(crate) fn plain_list(library: &'static Library, header: &Header) -> Result<Option<Id>> {
-    let (_, encoded) = parts(&header.creation)?;
-    if encoded.is_empty() {
-        return Ok(None);
-    }
-    plist::decode(library, encoded, library.H5P_CLS_DATASET_CREATE_ID_g()).map(Some)
-}
-
 /// The property list that a dataset was created with.
 pub(crate) fn creation_list(view: &Arc<View>, object: &Object) -> Result<Hid> {
     let library = view.library;
     let header = object.header()?;
-    let (unused_fill, encoded) = parts(&header.creation)?;
+    let (unused_fill, encoded) = plist::creation_parts(&header.creation)?;
     let list = plist::decode(library, encoded, library.H5P_CLS_DATASET_CREATE_ID_g())?;
     let stored = header.data.as_ref().and_then(|data| data.fill.as_deref());
     if let Some(fill) = stored.or_else(|| Some(unused_fill).filter(|fill| !fill.is_empty())) {

@@ -13,7 +13,7 @@ use crate::{
     },
     error::{Error, Result},
     id::{Id, check},
-    layout,
+    plist,
     shadow::Scratch,
     space,
     types::FileType,
@@ -54,7 +54,7 @@ impl Pipeline {
             return Ok(None);
         }
         let library = view.library;
-        let list = layout::plain_list(library, header)?;
+        let list = plist::plain_creation(library, header)?;
         let list = list.ok_or_else(|| Error::argument("filters without a property list"))?;
         let space = space::create(library, &Space::fixed(&data.chunk))?;
         Ok(Some(Self {

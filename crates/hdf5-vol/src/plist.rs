@@ -5,7 +5,7 @@ use std::{
     ptr,
 };
 
-use isotach_hdf5::{Charset, Filter};
+use isotach_hdf5::{Charset, Error as FileError, Filter, Header};
 
 use crate::{
     abi::{
@@ -39,6 +39,25 @@ pub(crate) fn decode(library: &'static Library, bytes: &[u8], class: Hid) -> Res
     }
     // SAFETY: the library reads an encoded list, whose length is in it; the bytes come from `H5Pencode2`, under the store's checksums.
     Id::new(library, unsafe { library.H5Pdecode(bytes.as_ptr().cast()) }, "H5Pdecode")
+}
+
+/// The fill value and the property list of a stored form.
+pub(crate) fn creation_parts(creation: &[u8]) -> Result<(&[u8], &[u8])> {
+    if creation.is_empty() {
+        return Ok((&[], &[]));
+    }
+    let corrupt = || FileError::corrupt("a property list of an unknown form", "the header of a dataset");
+    let (length, rest) = creation.split_first_chunk().ok_or_else(corrupt)?;
+    Ok(rest.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or_else(corrupt)?)
+}
+
+/// The property list of a stored form without the fill value; nothing if the program gave none.
+pub(crate) fn plain_creation(library: &'static Library, header: &Header) -> Result<Option<Id>> {
+    let (_, encoded) = creation_parts(&header.creation)?;
+    if encoded.is_empty() {
+        return Ok(None);
+    }
+    decode(library, encoded, library.H5P_CLS_DATASET_CREATE_ID_g()).map(Some)
 }
 
 /// Whether links can be listed in the order of creation; of a group's or a file's list.

@@ -15,9 +15,8 @@ use crate::{
     abi::{DEFAULT, Hid, LAYOUT_VIRTUAL, VIEW_FIRST_MISSING},
     beside,
     error::{Error, Result},
-    handle::Node,
-    id::check,
-    layout,
+    handle::{Node, OpenDataset},
+    id::{Id, check},
     library::Library,
     mapping::{Growth, Mapping},
     pairs::{self, Numbered, Pair},
@@ -61,9 +60,20 @@ struct Memory {
     buffer: *mut c_void,
 }
 
+/// What an open dataset is mapped from, if it is virtual. It is kept with the dataset.
+pub(crate) fn of_dataset<'a>(view: &Arc<View>, dataset: &'a OpenDataset) -> Result<Option<&'a Virtual>> {
+    if dataset.kept.get().is_none() {
+        let found = Virtual::of(view, &dataset.node.object, dataset.dapl.as_ref().map(Id::raw), 0)?;
+        // Another thread that was faster found the same.
+        drop(dataset.kept.set(Box::new(found)));
+    }
+    let kept = dataset.kept.get().and_then(|kept| kept.downcast_ref::<Option<Virtual>>());
+    Ok(kept.and_then(Option::as_ref))
+}
+
 impl Virtual {
     /// What a dataset is mapped from; nothing if it is not virtual.
-    pub(crate) fn of(view: &View, object: &Object, dapl: Option<Hid>, depth: usize) -> Result<Option<Self>> {
+    fn of(view: &View, object: &Object, dapl: Option<Hid>, depth: usize) -> Result<Option<Self>> {
         let library = view.library;
         let header = object.header()?;
         let may_be = header.data.as_ref().is_some_and(|data| {
@@ -72,7 +82,7 @@ impl Virtual {
         if !may_be {
             return Ok(None);
         }
-        let Some(dcpl) = layout::plain_list(library, &header)? else { return Ok(None) };
+        let Some(dcpl) = plist::plain_creation(library, &header)? else { return Ok(None) };
         if check(library.H5Pget_layout(dcpl.raw()), "H5Pget_layout")? != LAYOUT_VIRTUAL {
             return Ok(None);
         }

@@ -16,7 +16,10 @@ use isotach_object::{
 use crate::{
     Error, Result,
     chunk::{Dirty, Key, State, Target, Written, array_of},
-    layout::{ATTRIBUTE, IN_PLACE, array, in_place, in_place_cell, index, is_metadata, metadata, name_in},
+    layout::{
+        ATTRIBUTE, FENCE_KEY, FILE, IN_PLACE, array, in_place, in_place_cell, index, is_metadata, metadata,
+        name_in,
+    },
     records::{AttributeRecord, Chunk, Form, Place},
     session::{Session, list},
     store::{Store, stored_bytes},
@@ -147,6 +150,7 @@ impl Session {
 
     /// Forgets the changes, which count now.
     fn end_changes(&mut self, store: &Store) {
+        store.begin_version();
         self.changes.clear();
         self.chunks.clear();
         self.new.clear();
@@ -161,6 +165,7 @@ impl Session {
 
     /// Gives up the changes.
     pub(crate) fn discard(&mut self, store: &Store) {
+        store.begin_version();
         let stored = self.chunks.values().filter_map(|dirty| match &dirty.state {
             State::Stored(chunk) => array_of(chunk),
             _ => None,
@@ -184,9 +189,17 @@ impl Session {
 
     fn attempt(&mut self, store: &Store) -> Result<Epoch> {
         let container = store.container.clone();
-        let conditions = self.conditions();
+        let mut conditions = self.conditions();
         let mut sink = Sink::new(&*container);
+        let fence = self.fence_of_commit(&*container)?;
         self.updates(&*container, &mut sink)?;
+        if let Some(fence) = &fence {
+            conditions.push(Condition { object: FILE, key: FENCE_KEY.to_vec(), expected: fence.clone() });
+        }
+        if let (true, Some(value)) = (self.is_reset, fence.flatten()) {
+            // The object that held it is new.
+            sink.push(Update::Put { cell: Cell::kv(FILE, FENCE_KEY), value: &value })?;
+        }
         sink.finish(&conditions).map_err(|error| {
             self.is_uncertain = !error.is_refusal();
             error.into()

@@ -57,6 +57,12 @@ pub enum Error {
         /// What it is, and its layout.
         what: String,
     },
+    /// A sweep has destroyed data that was written and not committed. Discard the changes, and make them again.
+    #[error("{what} was swept: data that was written before and not committed is gone; write it again")]
+    Swept {
+        /// The container of the file.
+        what: String,
+    },
     /// The object store failed.
     #[error(transparent)]
     Object(ObjectError),

@@ -29,6 +29,8 @@ pub(crate) const BLOBS: ObjectId = ObjectId::new(ObjectType::KeyValue, ObjectCla
 const LAYOUT_KEY: &[u8] = b"layout";
 pub(crate) const ROOT_KEY: &[u8] = b"root";
 pub(crate) const PROPERTIES_KEY: &[u8] = b"fcpl";
+/// The number below which arrays that no entry names are destroyed. It may be missing.
+pub(crate) const FENCE_KEY: &[u8] = b"fence";
 /// The counter of stored bytes, which may be missing.
 pub(crate) const STORED_KEY: &[u8] = b"stored";
 

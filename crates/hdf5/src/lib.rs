@@ -34,6 +34,7 @@ mod site;
 mod store;
 mod stored;
 mod stub;
+mod sweep;
 mod write;
 
 pub use attribute::Attribute;

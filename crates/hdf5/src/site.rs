@@ -291,6 +291,20 @@ impl Site {
         pool.destroy_container(&label).map_err(|error| absent_or(error, name))
     }
 
+    /// A handle on the container of a file for a sweep.
+    pub(crate) fn container_to_sweep(&self, name: &str) -> Result<Arc<dyn Container>> {
+        let (uri, label) = self.locate(name, Access::ReadWrite)?;
+        let open = open_files().get(&(uri.to_string(), label.clone())).and_then(Weak::upgrade);
+        if open.is_some_and(|file| file.has_changes()) {
+            let what = format!("a sweep of file {name}, which this process has changed");
+            return Err(Error::invalid(what, "a file whose changes are committed"));
+        }
+        let pool = self.registry.open_pool(&uri).map_err(|error| absent_or(error, name))?;
+        let container = pool.open_container(&label).map_err(|error| absent_or(error, name))?;
+        layout::check(&*container, name)?;
+        Ok(container)
+    }
+
     /// The pool and the label of a file that should exist.
     fn locate(&self, name: &str, access: Access) -> Result<(PoolUri, Label)> {
         let path = match self.place(name)? {

@@ -15,6 +15,7 @@ use crate::{
     Filter, Result, filters,
     layout::{FIRST_NUMBER, array, in_place_cell},
     records::{Chunk, Form},
+    sweep,
 };
 
 /// How many numbers are allocated at once.
@@ -28,10 +29,18 @@ const DECODED_MAX: usize = 32 << 20;
 #[derive(Debug)]
 pub(crate) struct Store {
     pub(crate) container: Arc<dyn Container>,
-    numbers: Mutex<Range<u64>>,
+    numbers: Mutex<Numbers>,
     /// Whether arrays were written since the last flush.
     has_written: AtomicBool,
     decoded: Mutex<Decoded>,
+}
+
+/// Numbers that were allocated for this process.
+#[derive(Debug, Default)]
+struct Numbers {
+    range: Range<u64>,
+    /// They are not below the fence of a sweep, as it was since the version began.
+    is_above_fence: bool,
 }
 
 /// Decoded chunks by the number of their array, which never changes.
@@ -45,7 +54,7 @@ impl Store {
     pub(crate) fn new(container: Arc<dyn Container>) -> Self {
         Self {
             container,
-            numbers: Mutex::new(0..0),
+            numbers: Mutex::default(),
             has_written: AtomicBool::new(false),
             decoded: Mutex::default(),
         }
@@ -54,16 +63,24 @@ impl Store {
     /// A number that nothing else in the container ever gets.
     pub(crate) fn number(&self) -> Result<u64> {
         let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
-        while numbers.start < FIRST_NUMBER || numbers.is_empty() {
-            if numbers.is_empty() {
-                *numbers = self.container.allocate_ids(NUMBERS)?;
-            } else {
-                numbers.start += 1;
-            }
+        let mut first = FIRST_NUMBER;
+        if !numbers.is_above_fence {
+            first = first.max(sweep::number_of(sweep::fence(&*self.container)?.as_deref())?);
+            numbers.is_above_fence = true;
         }
-        let number = numbers.start;
-        numbers.start += 1;
+        numbers.range.start = numbers.range.start.max(first);
+        while numbers.range.is_empty() {
+            numbers.range = self.container.allocate_ids(NUMBERS)?;
+            numbers.range.start = numbers.range.start.max(first);
+        }
+        let number = numbers.range.start;
+        numbers.range.start += 1;
         Ok(number)
+    }
+
+    /// From here on, numbers are above the fence that there is now: what has them is not committed before.
+    pub(crate) fn begin_version(&self) {
+        self.numbers.lock().unwrap_or_else(PoisonError::into_inner).is_above_fence = false;
     }
 
     /// Writes a new array and returns its number.

@@ -20,7 +20,7 @@ use isotach_object::{Engine, PoolUri, Registry};
 use crate::common::{at, clusters, data, dataset, filter, group, hard, linked, read_all, whole};
 
 /// A pool that each handle opens as another process would.
-struct Shared {
+pub(crate) struct Shared {
     uri: PoolUri,
     folder: Option<tempfile::TempDir>,
 }
@@ -43,26 +43,26 @@ fn registry(uri: &PoolUri) -> Registry {
 }
 
 /// One in a posix pool, and one in each cluster that there is.
-fn everywhere() -> Vec<Shared> {
+pub(crate) fn everywhere() -> Vec<Shared> {
     let in_clusters = clusters().into_iter().map(|(_, uri)| Shared { uri, folder: None });
     [Shared::new()].into_iter().chain(in_clusters).collect()
 }
 
 impl Shared {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let uri = format!("posix:{}/pool?sync=no", folder.path().display()).parse().unwrap();
         Self { uri, folder: Some(folder) }
     }
 
     /// Whether a version is seen as a whole.
-    fn has_versions(&self) -> bool {
+    pub(crate) fn has_versions(&self) -> bool {
         let capabilities = registry(&self.uri).engine(self.uri.scheme()).unwrap().capabilities();
         capabilities.transactions && capabilities.snapshots
     }
 
     /// The site of a process, which spells the pool in its own way.
-    fn site(&self, process: usize) -> Site {
+    pub(crate) fn site(&self, process: usize) -> Site {
         let uri = match &self.folder {
             Some(folder) => {
                 format!("posix:{}{}pool?sync=no", folder.path().display(), "/".repeat(process + 1))
@@ -73,11 +73,11 @@ impl Shared {
         Site::new(Some(uri.clone()), registry(&uri))
     }
 
-    fn create(&self) -> Arc<File> {
+    pub(crate) fn create(&self) -> Arc<File> {
         self.site(0).create("/x/a.h5", Creation::New, &group(), b"").unwrap()
     }
 
-    fn open(&self, process: usize) -> Arc<File> {
+    pub(crate) fn open(&self, process: usize) -> Arc<File> {
         self.site(process).open("/x/a.h5", Access::ReadWrite).unwrap()
     }
 }

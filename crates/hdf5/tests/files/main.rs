@@ -10,4 +10,5 @@ mod one_by_one;
 mod plain;
 mod processes;
 mod stored;
+mod sweep;
 mod whole_files;

@@ -284,7 +284,7 @@ fn parts_of_one_chunk_from_several_processes_are_all_kept_and_readers_see_whole_
     for (name, _) in layouts() {
         let bytes = read_all(&at(&file, name));
         let is_new = |element: u64| {
-            element < 400 && element % 100 >= 1 && element % 100 <= 59 && element % 100 % 3 != 0
+            element < 400 && element % 100 >= 1 && element % 100 <= 59 && !(element % 100).is_multiple_of(3)
         };
         for element in 0..LENGTH {
             let expected = if is_new(element) { NEW } else { OLD };

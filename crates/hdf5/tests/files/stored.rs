@@ -90,8 +90,9 @@ fn a_wrong_counter_is_no_error() {
         for wrong in [&b""[..], b"abc", &[0; 8], &[0xff; 8]] {
             let record = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 1, 0);
             let update = Update::Put { cell: Cell::kv(record, b"stored"), value: wrong };
-            place.container().update(&[update]).unwrap();
-            place.container().flush().unwrap();
+            let container = place.container();
+            container.update(&[update]).unwrap();
+            container.flush().unwrap();
             file.refresh().unwrap();
             file.stored_size().unwrap();
             set.set_extent(&[500]).unwrap();
