@@ -32,6 +32,7 @@ pub(crate) unsafe fn create(
 ) -> Result<*mut c_void> {
     // SAFETY: HDF5 passes a text.
     let name = unsafe { text(name) }?;
+    site::check_driver(library, fapl)?;
     let site = site::of(library, fapl)?;
     let creation = if flags & access::EXCLUSIVE != 0 { Creation::New } else { Creation::Truncate };
     let mut root = Header::new(Kind::Group);
@@ -52,6 +53,7 @@ pub(crate) unsafe fn open(
 ) -> Result<*mut c_void> {
     // SAFETY: HDF5 passes a text.
     let name = unsafe { text(name) }?;
+    site::check_driver(library, fapl)?;
     let site = site::of(library, fapl)?;
     let wanted = if flags & access::READ_WRITE == 0 { Access::ReadOnly } else { Access::ReadWrite };
     let file = site.open(name, wanted)?;

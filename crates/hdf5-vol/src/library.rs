@@ -3,7 +3,7 @@
 //! A process may hold several (h5py's and netCDF4's wheels each bring theirs), which know nothing of each other's ids. So nothing of HDF5 is
 //! linked; every call goes through the table of the library that called.
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
 
 use crate::abi::{
     ConnectorClass, DatasetGetArgs, FileSpecificArgs, Herr, Hid, Hsize, Htri, IdCallback, LocParams,
@@ -94,6 +94,7 @@ library! {
         H5Ssel_iter_create(space: Hid, element: usize, flags: c_uint) -> Hid;
         H5Pcopy(id: Hid) -> Hid;
         H5Pcreate(class: Hid) -> Hid;
+        H5Pget_driver(list: Hid) -> Hid;
         H5Pget_layout(list: Hid) -> c_int;
         H5Pget_external_count(list: Hid) -> c_int;
         H5Pget_elink_fapl(list: Hid) -> Hid;
@@ -133,6 +134,7 @@ library! {
         H5Pget_copy_object(list: Hid, flags: *mut c_uint) -> Herr;
         H5Pget_elink_prefix(list: Hid, prefix: *mut c_char, size: usize) -> isize;
         H5Pget_elink_acc_flags(list: Hid, flags: *mut c_uint) -> Herr;
+        H5FDdriver_query(driver: Hid, features: *mut c_ulong) -> Herr;
         H5Pget_virtual_count(list: Hid, count: *mut usize) -> Herr;
         H5Pget_virtual_filename(list: Hid, index: usize, name: *mut c_char, size: usize) -> isize;
         H5Pget_virtual_dsetname(list: Hid, index: usize, name: *mut c_char, size: usize) -> isize;

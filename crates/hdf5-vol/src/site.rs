@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    ffi::{CStr, CString, c_char, c_int, c_void},
+    ffi::{CStr, CString, c_char, c_int, c_ulong, c_void},
     ptr,
     sync::{Mutex, PoisonError},
 };
@@ -11,7 +11,7 @@ use isotach_hdf5::Site;
 
 use crate::{
     abi::{Herr, Hid},
-    error::Result,
+    error::{Error, Result},
     id::check,
     library::Library,
 };
@@ -30,6 +30,25 @@ pub(crate) fn of(library: &Library, fapl: Hid) -> Result<Site> {
     sites.insert(text, site.clone());
     Ok(site)
 }
+
+/// Refuses drivers that keep a file elsewhere than in one file of its name, since the program would look for it there in vain: several
+/// files, or the program's own driver. The one that keeps it in memory is taken as a file.
+pub(crate) fn check_driver(library: &Library, fapl: Hid) -> Result<()> {
+    let driver = library.H5Pget_driver(fapl);
+    let mut features: c_ulong = 0;
+    // SAFETY: the library sets one number.
+    let status = unsafe { library.H5FDdriver_query(driver, &raw mut features) };
+    check(status, "H5FDdriver_query")?;
+    if features & (FEATURE_MPI | FEATURE_IMAGE | FEATURE_ONE_FILE) == 0 {
+        return Err(Error::unsupported("file drivers that do not write one file of HDF5's format"));
+    }
+    Ok(())
+}
+
+/// `H5FD_FEAT_HAS_MPI`, `H5FD_FEAT_ALLOW_FILE_IMAGE` and `H5FD_FEAT_DEFAULT_VFD_COMPATIBLE`.
+const FEATURE_MPI: c_ulong = 0x100;
+const FEATURE_IMAGE: c_ulong = 0x400;
+const FEATURE_ONE_FILE: c_ulong = 0x8000;
 
 fn info(library: &Library, fapl: Hid) -> Result<String> {
     let mut info = ptr::null_mut();
