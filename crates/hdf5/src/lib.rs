@@ -13,8 +13,10 @@ mod chunk;
 mod chunks;
 mod commit;
 mod copy;
+mod creation;
 mod error;
 mod extent;
+mod fence;
 mod file;
 mod filters;
 mod grid;
@@ -22,6 +24,7 @@ mod header;
 mod layout;
 mod link;
 mod links;
+mod names;
 mod object;
 mod one_by_one;
 mod parallel;
@@ -31,6 +34,7 @@ mod records;
 mod resolve;
 mod session;
 mod site;
+mod snapshots;
 mod store;
 mod stored;
 mod stub;
@@ -48,6 +52,7 @@ pub use link::{By, Charset, Link, Order, Target};
 pub use object::Object;
 pub use resolve::{Last, Resolved};
 pub use site::{Access, Creation, Site};
+pub use snapshots::Snapshot;
 
 /// Elements that follow each other, counted in row-major order of the extent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

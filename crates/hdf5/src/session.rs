@@ -42,6 +42,8 @@ pub(crate) struct Session {
     base: Option<Arc<dyn Container>>,
     /// The base is the live container, which others change.
     is_live: bool,
+    /// The live container is one of the past.
+    is_past: bool,
     pub(crate) version: Epoch,
     /// The file was truncated: the base counts as empty, and the commit removes what is there.
     pub(crate) is_reset: bool,
@@ -81,6 +83,7 @@ impl Session {
             live,
             base: None,
             is_live: false,
+            is_past: false,
             version,
             is_reset,
             changes: BTreeMap::new(),
@@ -103,12 +106,20 @@ impl Session {
         })
     }
 
+    /// Of a container of the past, which never changes.
+    pub(crate) fn of_past(past: Arc<dyn Container>) -> Result<Self> {
+        Ok(Self { is_past: true, ..Self::new(past, false)? })
+    }
+
     /// The container at the version that is read.
     pub(crate) fn base(&mut self) -> Result<Arc<dyn Container>> {
         if let Some(base) = &self.base {
             return Ok(base.clone());
         }
         self.is_live = false;
+        if self.is_past {
+            return Ok(self.live.clone());
+        }
         let base = loop {
             let Some(snapshots) = self.live.facets().snapshots else { break self.use_live() };
             match snapshots.open_at(self.version) {

@@ -14,6 +14,7 @@ use isotach_object::{
 use crate::{
     Error, Result, Site,
     chunk::array_of,
+    fence::{fence, number_of},
     layout::{ATTRIBUTE, BLOBS, FENCE_KEY, FILE, array, index, is_metadata},
     records::{AttributeRecord, BlobPage, Chunk, Place},
     session::{Session, list},
@@ -21,18 +22,6 @@ use crate::{
 
 /// How many objects are listed, and destroyed, in one call.
 const PAGE: usize = 4096;
-
-/// The fence of a container, as stored.
-pub(crate) fn fence(container: &dyn Container) -> Result<Option<Vec<u8>>> {
-    Ok(container.get_many(&[Cell::kv(FILE, FENCE_KEY)])?.pop().flatten())
-}
-
-/// The number below which a stored fence has arrays destroyed.
-pub(crate) fn number_of(fence: Option<&[u8]>) -> Result<u64> {
-    let Some(fence) = fence else { return Ok(0) };
-    let damaged = || Error::corrupt("a damaged fence", "the record of the file");
-    Ok(u64::from_le_bytes(*fence.first_chunk().ok_or_else(damaged)?))
-}
 
 impl Session {
     /// Fails if a sweep may have destroyed arrays that this session has written. Returns the fence, which must not change before the
