@@ -32,7 +32,7 @@ pub enum Error {
         expected: String,
     },
     /// The file was opened for reading only.
-    #[error("{what} is open for reading only")]
+    #[error("{what} is for reading only")]
     ReadOnly {
         /// The file.
         what: String,

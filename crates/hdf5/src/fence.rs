@@ -1,4 +1,4 @@
-//! The fence: the number below which a sweep destroys arrays that no entry names; `sweep.rs` says what must stay true.
+//! The fence of [sweeps](crate::sweep): arrays with a number below it that no entry names are being destroyed.
 
 use isotach_object::{Cell, Container};
 

@@ -48,6 +48,12 @@ impl File {
         Ok(Self::with_session(name, container, root, is_writable, session))
     }
 
+    /// The file in a container of the past.
+    pub(crate) fn at_snapshot(name: &str, container: Arc<dyn Container>, root: u64) -> Result<Self> {
+        let session = Session::of_past(container.clone())?;
+        Ok(Self::with_session(name, container, root, false, session))
+    }
+
     /// The file in a container whose content is not to count: it is replaced with the first commit.
     pub(crate) fn truncated(
         name: &str,

@@ -13,6 +13,7 @@ mod chunk;
 mod chunks;
 mod commit;
 mod copy;
+mod creation;
 mod error;
 mod extent;
 mod fence;
@@ -30,10 +31,10 @@ mod parallel;
 mod ranges;
 mod read;
 mod records;
-mod refusals;
 mod resolve;
 mod session;
 mod site;
+mod snapshots;
 mod store;
 mod stored;
 mod stub;
@@ -51,6 +52,7 @@ pub use link::{By, Charset, Link, Order, Target};
 pub use object::Object;
 pub use resolve::{Last, Resolved};
 pub use site::{Access, Creation, Site};
+pub use snapshots::Snapshot;
 
 /// Elements that follow each other, counted in row-major order of the extent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

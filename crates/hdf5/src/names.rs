@@ -1,9 +1,9 @@
-//! The labels of containers, made of the names of files.
+//! Names of files: their paths, the labels of their containers, and the errors that name them.
 
 use std::path::{Path, PathBuf};
 
 use isotach_engine_kit::random;
-use isotach_object::Label;
+use isotach_object::{Error as ObjectError, Label};
 use sha2::{Digest as _, Sha256};
 
 use crate::{Error, Result};
@@ -39,4 +39,50 @@ pub(crate) fn label_of(name: &str) -> Result<Label> {
 /// A label that nothing has.
 pub(crate) fn new_label(path: &Path) -> Result<Label> {
     Ok(format!("h5-{}-{:016x}", readable(&path.to_string_lossy()), random::number()?).parse()?)
+}
+
+pub(crate) fn absent(name: &str) -> Error {
+    Error::not_found(format!("file {name} (errno = 2)"))
+}
+
+/// The error of a stub whose container cannot be opened. A file that is lost is not absent: nothing may take its place.
+pub(crate) fn lost_or(error: ObjectError, name: &str, pool: &str, label: &Label) -> Error {
+    match error {
+        ObjectError::NotFound { .. } => Error::corrupt(
+            format!("the data of file {name} is missing: container {label}"),
+            format!("pool {pool}"),
+        ),
+        error => error.into(),
+    }
+}
+
+pub(crate) fn absent_or(error: ObjectError, name: &str) -> Error {
+    match error {
+        ObjectError::NotFound { .. } => absent(name),
+        error => error.into(),
+    }
+}
+
+/// A pool cannot be created in a folder that is not there.
+pub(crate) fn in_folder(error: Error, name: &str) -> Error {
+    match error {
+        Error::Object(error) => absent_or(error, name),
+        error => error,
+    }
+}
+
+pub(crate) fn exists(name: &str) -> Error {
+    Error::AlreadyExists { what: format!("file {name} (errno = 17)") }
+}
+
+pub(crate) fn in_use(name: &str) -> Error {
+    Error::invalid(format!("file {name}, which this process has open"), "a file that is closed")
+}
+
+pub(crate) fn read_only(name: &str, snapshot: &Label) -> Error {
+    Error::ReadOnly { what: format!("snapshot {snapshot} of file {name}") }
+}
+
+pub(crate) fn something_else(name: &str, what: &str) -> Error {
+    Error::invalid(format!("{name}, which is {what}"), "a file of Isotach")
 }

@@ -6,6 +6,7 @@
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
+    time::{Duration, Instant},
 };
 
 use isotach_object::{Anchor, Cell, Container, Epoch, Error as ObjectError, ObjectId};
@@ -30,6 +31,8 @@ pub(crate) struct Change {
 /// The sorted entries of an object.
 pub(crate) type Listing = Vec<(Vec<u8>, Vec<u8>)>;
 
+/// How long a version is certainly kept since it was there: less than on any engine.
+const LOOK_AGAIN: Duration = Duration::from_secs(2);
 /// How many entries of listings are kept.
 const LISTED_MAX: usize = 1 << 17;
 /// How many entries of chunk indexes are kept.
@@ -42,6 +45,10 @@ pub(crate) struct Session {
     base: Option<Arc<dyn Container>>,
     /// The base is the live container, which others change.
     is_live: bool,
+    /// When it was last known that the engine has the version.
+    looked: Instant,
+    /// The live container is one of the past.
+    is_past: bool,
     pub(crate) version: Epoch,
     /// The file was truncated: the base counts as empty, and the commit removes what is there.
     pub(crate) is_reset: bool,
@@ -81,6 +88,8 @@ impl Session {
             live,
             base: None,
             is_live: false,
+            looked: Instant::now(),
+            is_past: false,
             version,
             is_reset,
             changes: BTreeMap::new(),
@@ -103,12 +112,24 @@ impl Session {
         })
     }
 
+    /// Of a container of the past, which never changes.
+    pub(crate) fn of_past(past: Arc<dyn Container>) -> Result<Self> {
+        Ok(Self { is_past: true, ..Self::new(past, false)? })
+    }
+
     /// The container at the version that is read.
     pub(crate) fn base(&mut self) -> Result<Arc<dyn Container>> {
-        if let Some(base) = &self.base {
-            return Ok(base.clone());
+        if let Some(base) = self.base.clone() {
+            if !self.is_forgotten()? {
+                return Ok(base);
+            }
+            self.rebase(self.live.epoch()?);
         }
         self.is_live = false;
+        self.looked = Instant::now();
+        if self.is_past {
+            return Ok(self.live.clone());
+        }
         let base = loop {
             let Some(snapshots) = self.live.facets().snapshots else { break self.use_live() };
             match snapshots.open_at(self.version) {
@@ -129,15 +150,33 @@ impl Session {
         Ok(base)
     }
 
+    /// Whether the engine has given up the version that is read. One without a history forgets versions that have no name after some
+    /// seconds, also those that a handle shows.
+    fn is_forgotten(&mut self) -> Result<bool> {
+        let is_kept = self.is_past || self.is_live || self.live.capabilities().history;
+        let Some(snapshots) = self.live.facets().snapshots else { return Ok(false) };
+        if is_kept || self.looked.elapsed() < LOOK_AGAIN {
+            return Ok(false);
+        }
+        match snapshots.open_at(self.version) {
+            Ok(_) => {
+                self.looked = Instant::now();
+                Ok(false)
+            }
+            Err(ObjectError::NotFound { .. }) => Ok(true),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     fn use_live(&mut self) -> Arc<dyn Container> {
         self.is_live = true;
         self.live.clone()
     }
 
-    /// Forgets what was read, if it may be of a version that is gone: the base is the live container, and others have changed it. Then what
-    /// failed is to be tried again.
+    /// Forgets what was read, if it may be of a version that is gone: the base is the live container, and others have changed it, or the
+    /// engine forgets versions. Then what failed is to be tried again.
     pub(crate) fn forget_stale(&mut self) -> Result<bool> {
-        if self.is_live {
+        if self.is_live || (!self.is_past && !self.live.capabilities().history) {
             self.rebase(self.live.epoch()?);
             return Ok(true);
         }

@@ -9,22 +9,24 @@ use std::{
     sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak},
 };
 
-use isotach_object::{
-    Cell, Container, ContainerOptions, Engine, Error as ObjectError, Label, Pool, PoolUri, Registry,
-    Transaction, Update,
-};
+use isotach_object::{Container, Engine, Error as ObjectError, Label, Pool, PoolUri, Registry};
 
 use crate::{
     Error, File, Header, Result,
-    file::seconds,
-    layout::{self, ROOT, new_file},
-    names::{absolute, label_of, new_label},
-    refusals::{absent, absent_or, exists, in_folder, in_use, lost_or, something_else},
+    creation::create_container,
+    layout::{self, ROOT},
+    names::{
+        absent, absent_or, absolute, exists, in_folder, in_use, label_of, lost_or, new_label, read_only,
+        something_else,
+    },
+    snapshots,
     stub::{self, Found, Stub},
 };
 
 /// The variable with the URI of the pool.
 const VARIABLE: &str = "ISOTACH_H5_POOL";
+/// The variable with the name of the snapshot at which files are opened.
+const SNAPSHOT: &str = "ISOTACH_H5_SNAPSHOT";
 /// The folder of the pool beside files.
 const FOLDER: &str = ".isotach-h5";
 
@@ -52,6 +54,8 @@ pub struct Site {
     pool: Option<PoolUri>,
     /// The options of pools beside files, with a question mark in front.
     options: String,
+    /// The snapshot at which files are opened.
+    snapshot: Option<Label>,
     registry: Registry,
 }
 
@@ -73,8 +77,11 @@ impl Place {
     }
 }
 
-/// The open files of the process, by pool and label.
-type Open = HashMap<(String, Label), Weak<File>>;
+/// The pool, label and snapshot of a file.
+type Key = (String, Label, Option<Label>);
+
+/// The open files of the process.
+type Open = HashMap<Key, Weak<File>>;
 
 fn open_files() -> MutexGuard<'static, Open> {
     static FILES: LazyLock<Mutex<Open>> = LazyLock::new(Mutex::default);
@@ -84,7 +91,7 @@ fn open_files() -> MutexGuard<'static, Open> {
 impl Site {
     /// Files in this pool or, without one, in pools beside their paths.
     pub fn new(pool: Option<PoolUri>, registry: Registry) -> Self {
-        Self { pool, options: String::new(), registry }
+        Self { pool, options: String::new(), snapshot: None, registry }
     }
 
     /// The same with these options of pools beside paths, as in `sync=no`.
@@ -95,21 +102,38 @@ impl Site {
         self
     }
 
-    /// The site that a text names (a pool's URI; empty for none), or else `ISOTACH_H5_POOL`. A text that begins with a question mark has
-    /// options of pools beside paths.
+    /// The same where files are opened at a snapshot of this name, for reading.
     ///
     /// # Errors
-    /// `InvalidInput` for a text that is no URI of a pool.
+    /// `InvalidInput` for a name that no snapshot has.
+    pub fn at_snapshot(mut self, name: &str) -> Result<Self> {
+        let wrong = |error| Error::invalid(format!("snapshot {name:?}: {error}"), "the name of a snapshot");
+        self.snapshot = Some(name.parse().map_err(wrong)?);
+        Ok(self)
+    }
+
+    /// The site that a text names (a pool's URI; empty for none), or else `ISOTACH_H5_POOL`. A text that begins with a question mark has
+    /// options of pools beside paths. `ISOTACH_H5_SNAPSHOT` may name the snapshot at which files are opened.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a text that is no URI of a pool, or a name that no snapshot has.
     pub fn from_environment(info: Option<&str>) -> Result<Self> {
         let info = info.map(str::trim).filter(|info| !info.is_empty()).map(str::to_owned);
         let text = info.or_else(|| std::env::var(VARIABLE).ok()).unwrap_or_default();
         let registry = isotach_open::registry();
         if text.is_empty() || text.starts_with('?') {
-            return Ok(Self::new(None, registry).with_options(&text));
+            return Self::new(None, registry).with_options(&text).at_named_snapshot();
         }
         let wrong = |error| Error::invalid(format!("{VARIABLE}: {error}"), "a URI such as posix:/data/pool");
         let uri = isotach_open::pool_uri(&text).map_err(wrong)?;
-        Ok(Self::new(Some(uri), registry))
+        Self::new(Some(uri), registry).at_named_snapshot()
+    }
+
+    fn at_named_snapshot(self) -> Result<Self> {
+        match std::env::var(SNAPSHOT).ok().filter(|name| !name.is_empty()) {
+            Some(name) => self.at_snapshot(&name),
+            None => Ok(self),
+        }
     }
 
     /// Creates a file whose root group has this header and which has these encoded properties. Others find it once this returns, but for
@@ -152,8 +176,7 @@ impl Site {
         properties: &[u8],
     ) -> Result<Arc<File>> {
         let mut open = open_files();
-        let key = (uri.to_string(), label.clone());
-        if is_open(&open, &key) {
+        if is_open(&open, uri, label) {
             return Err(match creation {
                 Creation::New => exists(name),
                 Creation::Truncate => in_use(name),
@@ -170,7 +193,7 @@ impl Site {
             Err(Error::Object(ObjectError::AlreadyExists { .. })) => return Err(exists(name)),
             Err(error) => return Err(error),
         };
-        Ok(register(&mut open, key, file.with_stub(path)))
+        Ok(register(&mut open, (uri.to_string(), label.clone(), None), file.with_stub(path)))
     }
 
     fn create_beside(
@@ -193,7 +216,7 @@ impl Site {
             (Found::Stub(stub), Creation::Truncate) => {
                 check_rights(name, path)?;
                 let uri = self.pool_of(path, &stub)?;
-                if is_open(&open, &(uri.to_string(), stub.label.clone())) {
+                if is_open(&open, &uri, &stub.label) {
                     return Err(in_use(name));
                 }
                 Some((uri, stub.label))
@@ -222,25 +245,49 @@ impl Site {
             let _ = self.registry.open_pool(&uri).and_then(|pool| pool.destroy_container(&label));
         }
         let file = File::new(name, container, ROOT, true)?.with_stub(Some(path.to_owned()));
-        Ok(register(&mut open, (uri.to_string(), stub.label), file))
+        Ok(register(&mut open, (uri.to_string(), stub.label, None), file))
     }
 
-    /// Opens a file. All handles of a process share one [`File`], which becomes writable when the first writer comes.
+    /// Opens a file. All handles of a process share one [`File`], which becomes writable when the first writer comes. If there is no file
+    /// of this name, what is behind its last `@` is the name of a snapshot, which is opened for reading.
     ///
     /// # Errors
-    /// `NotFound` (`errno = 2`); `InvalidInput` for a path that holds something else; `Object`, `Io`.
+    /// `NotFound` (`errno = 2`); `ReadOnly` for a snapshot that is to be written; `InvalidInput` for a path that holds something else;
+    /// `Object`, `Io`.
     pub fn open(&self, name: &str, access: Access) -> Result<Arc<File>> {
         let mut open = open_files();
+        let absent = match self.open_at(&mut open, name, access, self.snapshot.as_ref()) {
+            Err(error @ Error::NotFound { .. }) => error,
+            outcome => return outcome,
+        };
+        match self.parts(name) {
+            Some((file, snapshot)) if self.is_there(&file)? => {
+                self.open_at(&mut open, &file, access, Some(&snapshot))
+            }
+            _ => Err(absent),
+        }
+    }
+
+    fn open_at(
+        &self,
+        open: &mut Open,
+        name: &str,
+        access: Access,
+        snapshot: Option<&Label>,
+    ) -> Result<Arc<File>> {
         let (uri, label) = self.locate(name, access)?;
-        let key = (uri.to_string(), label);
+        let key = (uri.to_string(), label, snapshot.cloned());
+        let is_written = access == Access::ReadWrite;
         if let Some(file) = open.get(&key).and_then(Weak::upgrade) {
-            if access == Access::ReadWrite {
-                file.make_writable();
+            match snapshot {
+                Some(snapshot) if is_written => return Err(read_only(name, snapshot)),
+                None if is_written => file.make_writable(),
+                _ => {}
             }
             return Ok(file);
         }
         let missing = |error| match self.place(name) {
-            Ok(Place::Beside(_)) => lost_or(error, name, &key),
+            Ok(Place::Beside(_)) => lost_or(error, name, &key.0, &key.1),
             _ => absent_or(error, name),
         };
         let pool = self.registry.open_pool(&uri).map_err(missing)?;
@@ -249,24 +296,56 @@ impl Site {
             Err(Error::InvalidInput { .. }) if layout::is_empty(&*container)? => return Err(absent(name)),
             root => root?,
         };
-        let file = File::new(name, container, root, access == Access::ReadWrite)?;
-        Ok(register(&mut open, key, file.with_stub(self.place(name)?.path())))
+        let file = match snapshot {
+            None => File::new(name, container, root, is_written)?.with_stub(self.place(name)?.path()),
+            Some(snapshot) if is_written => return Err(read_only(name, snapshot)),
+            Some(snapshot) => {
+                let past = snapshots::open(&*container, snapshot, name)?;
+                let root = layout::check(&*past, name)?;
+                File::at_snapshot(&format!("{name}@{snapshot}"), past, root)?
+            }
+        };
+        Ok(register(open, key, file))
     }
 
-    /// Whether there is a file of this kind. False for a path that holds something else.
+    /// The name of a file and of a snapshot behind it.
+    fn parts(&self, name: &str) -> Option<(String, Label)> {
+        snapshots::parts(name, self.scheme(name).is_some())
+    }
+
+    /// Whether there is a file of this kind, or a snapshot of one. False for a path that holds something else.
     ///
     /// # Errors
     /// `Object`, `Io`.
     pub fn exists(&self, name: &str) -> Result<bool> {
+        if self.is_there(name)? {
+            return Ok(true);
+        }
+        let Some((file, snapshot)) = self.parts(name) else { return Ok(false) };
+        let Some(container) = self.found(&file)? else { return Ok(false) };
+        match container.facets().snapshots {
+            Some(snapshots) => Ok(snapshots.list()?.iter().any(|found| found.name == snapshot)),
+            None => Ok(false),
+        }
+    }
+
+    fn is_there(&self, name: &str) -> Result<bool> {
+        Ok(self.found(name)?.is_some())
+    }
+
+    /// The container of a file, if there is one.
+    fn found(&self, name: &str) -> Result<Option<Arc<dyn Container>>> {
         let (uri, label) = match self.locate(name, Access::ReadOnly) {
             Ok(found) => found,
-            Err(Error::NotFound { .. } | Error::InvalidInput { .. }) => return Ok(false),
+            Err(Error::NotFound { .. } | Error::InvalidInput { .. }) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let found = self.registry.open_pool(&uri).and_then(|pool| pool.open_container(&label));
-        match found {
-            Ok(container) => Ok(!matches!(layout::check(&*container, name), Err(Error::InvalidInput { .. }))),
-            Err(ObjectError::NotFound { .. }) => Ok(false),
+        match self.registry.open_pool(&uri).and_then(|pool| pool.open_container(&label)) {
+            Ok(container) => {
+                let is_file = !matches!(layout::check(&*container, name), Err(Error::InvalidInput { .. }));
+                Ok(is_file.then_some(container))
+            }
+            Err(ObjectError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
@@ -278,7 +357,7 @@ impl Site {
     pub fn delete(&self, name: &str) -> Result<()> {
         let open = open_files();
         let (uri, label) = self.locate(name, Access::ReadWrite)?;
-        if is_open(&open, &(uri.to_string(), label.clone())) {
+        if is_open(&open, &uri, &label) {
             return Err(in_use(name));
         }
         if let Some(path) = self.place(name)?.path()
@@ -294,7 +373,7 @@ impl Site {
     /// A handle on the container of a file for a sweep.
     pub(crate) fn container_to_sweep(&self, name: &str) -> Result<Arc<dyn Container>> {
         let (uri, label) = self.locate(name, Access::ReadWrite)?;
-        let open = open_files().get(&(uri.to_string(), label.clone())).and_then(Weak::upgrade);
+        let open = open_files().get(&(uri.to_string(), label.clone(), None)).and_then(Weak::upgrade);
         if open.is_some_and(|file| file.has_changes()) {
             let what = format!("a sweep of file {name}, which this process has changed");
             return Err(Error::invalid(what, "a file whose changes are committed"));
@@ -380,55 +459,19 @@ impl Site {
     }
 }
 
-/// Creates the container of a file. Some engines create empty ones only: there the file is in it with the first commit, and a container that
-/// holds nothing is that of a creator that died, or will be done soon. Whoever comes finishes it, and only one does.
-fn create_container(pool: &dyn Pool, label: &Label, root: &Header, properties: &[u8]) -> Result<()> {
-    let entries = new_file(root, properties, seconds());
-    let updates: Vec<_> = entries
-        .iter()
-        .map(|(object, key, value)| Update::Put { cell: Cell::kv(*object, key), value })
-        .collect();
-    match pool.create_container(label, &ContainerOptions { updates: &updates, ..Default::default() }) {
-        Err(ObjectError::Unsupported { .. }) => {}
-        Err(error @ ObjectError::AlreadyExists { .. }) => {
-            // One with something in it exists.
-            let container = pool.open_container(label)?;
-            return if layout::is_empty(&*container)? {
-                finish(&*container, updates)
-            } else {
-                Err(error.into())
-            };
-        }
-        created => return Ok(created?),
-    }
-    match pool.create_container(label, &ContainerOptions::default()) {
-        Ok(()) | Err(ObjectError::AlreadyExists { .. }) => {}
-        Err(error) => return Err(error.into()),
-    }
-    finish(&*pool.open_container(label)?, updates)
-}
-
-/// Puts the entries of a new file into a container that holds nothing.
-fn finish(container: &dyn Container, updates: Vec<Update<'_>>) -> Result<()> {
-    let exists = || ObjectError::AlreadyExists { what: format!("container {}", container.label()) };
-    let preconditions = vec![layout::absent()];
-    match container.commit(&Transaction { preconditions, updates }) {
-        Err(ObjectError::Conflict { .. }) => Err(exists().into()),
-        outcome => Ok(outcome.and_then(|_| container.flush())?),
-    }
-}
-
 /// Refuses a path that may not be written: its rights are those of the file.
 fn check_rights(name: &str, path: &Path) -> Result<()> {
     let writable = fs::OpenOptions::new().write(true).open(path);
     writable.map(drop).map_err(|error| Error::from_io(error, format!("write file {name}")))
 }
 
-fn is_open(open: &Open, key: &(String, Label)) -> bool {
-    open.get(key).is_some_and(|file| file.strong_count() > 0)
+/// Whether the file or a snapshot of it is open.
+fn is_open(open: &Open, uri: &PoolUri, label: &Label) -> bool {
+    let uri = uri.to_string();
+    open.iter().any(|((other, name, _), file)| *other == uri && name == label && file.strong_count() > 0)
 }
 
-fn register(open: &mut Open, key: (String, Label), file: File) -> Arc<File> {
+fn register(open: &mut Open, key: Key, file: File) -> Arc<File> {
     open.retain(|_, file| file.strong_count() > 0);
     let file = Arc::new(file);
     open.insert(key, Arc::downgrade(&file));

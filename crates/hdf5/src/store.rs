@@ -12,7 +12,9 @@ use std::{
 use isotach_object::{ArrayRead, Cell, Container, Update};
 
 use crate::{
-    Filter, Result, fence, filters,
+    Filter, Result,
+    fence::{fence, number_of},
+    filters,
     layout::{FIRST_NUMBER, array, in_place_cell},
     records::{Chunk, Form},
 };
@@ -64,7 +66,7 @@ impl Store {
         let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut first = FIRST_NUMBER;
         if !numbers.is_above_fence {
-            first = first.max(fence::number_of(fence::fence(&*self.container)?.as_deref())?);
+            first = first.max(number_of(fence(&*self.container)?.as_deref())?);
             numbers.is_above_fence = true;
         }
         numbers.range.start = numbers.range.start.max(first);

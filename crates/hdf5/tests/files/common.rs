@@ -138,6 +138,10 @@ impl Place {
         self.site.open(&self.name, Access::ReadWrite).unwrap()
     }
 
+    pub(crate) fn has_snapshots(&self) -> bool {
+        self.registry.engine(self.pool.scheme()).unwrap().capabilities().snapshots
+    }
+
     /// The container of the file.
     pub(crate) fn container(&self) -> Arc<dyn Container> {
         let pool = self.registry.open_pool(&self.pool).unwrap();

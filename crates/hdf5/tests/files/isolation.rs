@@ -285,3 +285,27 @@ fn the_same_is_tested_in_clusters() {
     }
     eprintln!("clusters: {schemes:?}");
 }
+
+#[test]
+fn a_reader_goes_on_where_the_engine_forgets_its_version() {
+    let forgets = |shared: &Shared| {
+        !registry(&shared.uri).engine(shared.uri.scheme()).unwrap().capabilities().history
+            && shared.has_versions()
+    };
+    for shared in everywhere().into_iter().filter(forgets) {
+        let writer = shared.create();
+        let set = dataset(&writer, "set", data(&[4000], &[1000], 8));
+        let write = |byte| {
+            set.write(&whole(&set), &[byte; 32_000]).unwrap();
+            writer.commit().unwrap();
+        };
+        write(1);
+        let reader = shared.open(1);
+        assert_eq!(read_all(&at(&reader, "set")), [1; 32_000]);
+        write(2);
+        assert_eq!(read_all(&at(&reader, "set")), [1; 32_000]);
+        thread::sleep(std::time::Duration::from_secs(9));
+        write(3);
+        assert_eq!(read_all(&at(&reader, "set")), [3; 32_000]);
+    }
+}

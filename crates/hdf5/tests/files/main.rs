@@ -9,6 +9,7 @@ mod objects;
 mod one_by_one;
 mod plain;
 mod processes;
+mod snapshots;
 mod stored;
 mod sweep;
 mod whole_files;

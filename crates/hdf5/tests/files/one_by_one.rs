@@ -185,7 +185,7 @@ fn a_process_that_dies_in_a_commit_of_removals_leaves_what_it_has_not_removed() 
 }
 
 #[test]
-fn a_death_in_the_first_commit_of_a_truncated_file_leaves_one_that_opens() {
+fn a_process_that_dies_in_the_commit_of_a_truncated_file_leaves_one_that_opens() {
     die_everywhere(create, |shared, process| {
         let (site, engine) = shared.site(process);
         let file = site.create("/x/a.h5", Creation::Truncate, &group(), b"others").unwrap();
@@ -251,7 +251,7 @@ fn of_many_that_create_one_link_at_a_time_each_link_has_one_creator() {
 }
 
 #[test]
-fn parts_of_a_chunk_from_several_processes_are_kept_and_readers_see_whole_ones() {
+fn parts_of_one_chunk_from_several_processes_are_all_kept_in_whole_chunks() {
     let shared = Shared::new();
     create(&shared);
     thread::scope(|scope| {

@@ -150,8 +150,8 @@ fn sweeps_beside_writers_take_nothing_that_counts() {
         for name in ["plain", "packed"] {
             let set = at(&file, name);
             read_all(&set);
-            let found = set.attribute("large").unwrap();
-            assert!(found.is_none_or(|found| found.value.len() == 50_000));
+            let value = set.attribute("large").unwrap();
+            assert!(value.is_none_or(|found| found.value.len() == 50_000));
         }
     }
 }

@@ -1,0 +1,114 @@
+//! Snapshots: versions of a file that have a name and stay readable.
+//!
+//! They are those of the container, so they have its rules for names. A file at a snapshot is opened under the file's name with `@` and that
+//! of the snapshot behind it.
+
+use std::sync::Arc;
+
+use isotach_object::{Container, Error as ObjectError, Label};
+
+use crate::{Error, File, Result};
+
+/// A version with a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Its name.
+    pub name: String,
+    /// Its number, as [`File::version`] has it.
+    pub version: u64,
+}
+
+impl File {
+    /// Commits what was changed, and names the newest version, which has what others have committed, too. Returns its number.
+    ///
+    /// # Errors
+    /// `AlreadyExists`; `ReadOnly`; `InvalidInput` for a name with other characters than `A-Z a-z 0-9 . _ : -`, or with more than 127;
+    /// `Unsupported` where the engine has no snapshots; those of [`File::commit`].
+    pub fn create_snapshot(&self, name: &str) -> Result<u64> {
+        self.check_writable()?;
+        let name = self.snapshot_name(name)?;
+        let snapshots = self.store.container.snapshots()?;
+        self.commit()?;
+        let epoch = snapshots.create(&name).map_err(|error| self.of_snapshot(error, &name))?;
+        self.store.container.flush()?;
+        Ok(epoch.0)
+    }
+
+    /// All snapshots, oldest first; none where the engine has none.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Object`.
+    pub fn snapshots(&self) -> Result<Vec<Snapshot>> {
+        let Some(snapshots) = self.store.container.facets().snapshots else { return Ok(Vec::new()) };
+        let named = snapshots.list()?.into_iter();
+        Ok(named
+            .map(|snapshot| Snapshot { name: snapshot.name.to_string(), version: snapshot.epoch.0 })
+            .collect())
+    }
+
+    /// Removes a snapshot. Files that are open at it stay open.
+    ///
+    /// # Errors
+    /// `NotFound`; `ReadOnly`; `InvalidInput`; `Unsupported` where the engine has no snapshots; `Object`.
+    pub fn remove_snapshot(&self, name: &str) -> Result<()> {
+        self.check_writable()?;
+        let name = self.snapshot_name(name)?;
+        self.store.container.snapshots()?.destroy(&name).map_err(|error| self.of_snapshot(error, &name))?;
+        Ok(self.store.container.flush()?)
+    }
+
+    fn snapshot_name(&self, name: &str) -> Result<Label> {
+        let wrong = |_| {
+            let what = format!("snapshot {name:?} of file {}", self.name());
+            Error::invalid(what, "1 to 127 of the characters A-Z a-z 0-9 . _ : - and no dot in front")
+        };
+        name.parse().map_err(wrong)
+    }
+
+    fn of_snapshot(&self, error: ObjectError, snapshot: &Label) -> Error {
+        let what = || format!("snapshot {snapshot} of file {}", self.name());
+        match error {
+            ObjectError::AlreadyExists { .. } => Error::AlreadyExists { what: what() },
+            ObjectError::NotFound { .. } => Error::not_found(what()),
+            error => error.into(),
+        }
+    }
+}
+
+/// The name of a file, and that of a snapshot behind the last `@`, if there may be one.
+pub(crate) fn parts(name: &str, is_uri: bool) -> Option<(String, Label)> {
+    let (name, options) = if is_uri { name.split_once('?').unwrap_or((name, "")) } else { (name, "") };
+    let (file, snapshot) = name.rsplit_once('@')?;
+    let snapshot: Label = snapshot.parse().ok()?;
+    let mark = if options.is_empty() { "" } else { "?" };
+    (!file.is_empty() && !file.ends_with('/')).then(|| (format!("{file}{mark}{options}"), snapshot))
+}
+
+/// A handle on the container of a file at a snapshot.
+pub(crate) fn open(container: &dyn Container, snapshot: &Label, file: &str) -> Result<Arc<dyn Container>> {
+    let missing = |error| match error {
+        ObjectError::NotFound { .. } => {
+            Error::not_found(format!("snapshot {snapshot} of file {file} (errno = 2)"))
+        }
+        error => Error::from(error),
+    };
+    container.snapshots()?.open(snapshot).map_err(missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snapshot_is_behind_the_last_at_sign_of_a_name() {
+        let parts = |name, is_uri| parts(name, is_uri).map(|(file, snapshot)| (file, snapshot.to_string()));
+        let both = |file: &str, snapshot: &str| Some((file.to_owned(), snapshot.to_owned()));
+        assert_eq!(parts("/a/b.h5@monday", false), both("/a/b.h5", "monday"));
+        assert_eq!(parts("b@c.h5@2024-01-02T03:04", false), both("b@c.h5", "2024-01-02T03:04"));
+        assert_eq!(parts("posix:/p/a.h5@one?sync=no", true), both("posix:/p/a.h5?sync=no", "one"));
+        assert_eq!(parts("rados://p/a.h5@one", true), both("rados://p/a.h5", "one"));
+        for none in ["a.h5", "@one", "/a/@one", "a.h5@", "a.h5@.one", "user@host/a.h5", "a.h5@one two"] {
+            assert_eq!(parts(none, false), None, "{none}");
+        }
+    }
+}
