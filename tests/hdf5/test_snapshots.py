@@ -73,9 +73,7 @@ def test_a_snapshot_is_neither_written_nor_invented(isotach: Connector, folder: 
         assert done.returncode == 1 and text in done.stderr, done.stderr
 
 
-def test_snapshots_are_listed_and_removed(
-    isotach: Connector, snapshots: Snapshots, folder: Path
-) -> None:
+def test_snapshots_are_listed_and_removed(isotach: Connector, snapshots: Snapshots, folder: Path) -> None:
     file = folder / "a.h5"
     assert [line.split("\t")[1] for line in snapshots(file).splitlines()] == ["one"]
     snapshots(file, "remove", "one")
