@@ -118,6 +118,7 @@ test-nightly: export ISOTACH_HISTORY_SECONDS := 120
 test-nightly: export ISOTACH_SCHEDULES := 20000
 test-nightly: export ISOTACH_STAGED_MIB := 1100
 test-nightly: export ISOTACH_KILLS := 300
+test-nightly: export ISOTACH_H5_KILLS := 300
 test-nightly: export ISOTACH_STOPS := 100
 test-nightly: export ISOTACH_STRESS_ROUNDS := 60
 test-nightly: export ISOTACH_CLOCK_FLUSHES := 2000
