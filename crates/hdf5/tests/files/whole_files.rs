@@ -55,6 +55,22 @@ fn all_handles_of_a_process_share_one_file() {
 }
 
 #[test]
+fn after_a_write_that_failed_no_handle_commits() {
+    let place = memory();
+    let (file, other) = (place.create(), place.open());
+    linked(&file, "half", group());
+    file.note_failure("the disk is full".to_owned());
+    file.note_failure("later".to_owned());
+    assert_eq!(other.failure().as_deref(), Some("the disk is full"));
+    let error = other.commit().unwrap_err().to_string();
+    assert!(error.contains("last version") && error.contains("the disk is full"), "{error}");
+    drop((file, other));
+    let file = place.open();
+    assert_eq!((file.failure(), file.root().unwrap().link("half").unwrap()), (None, None));
+    file.commit().unwrap();
+}
+
+#[test]
 fn a_missing_file_and_an_existing_one_have_the_numbers_of_the_system() {
     for place in places() {
         let error = place.site.open(&place.name, Access::ReadOnly).unwrap_err();
