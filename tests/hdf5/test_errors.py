@@ -151,3 +151,19 @@ def test_a_full_disk_leaves_the_last_version(then: str, isotach: Connector, tmp_
         "with h5py.File('file.h5', 'r') as file:\n    print(file.attrs['n'], file['x'][999], sorted(file))\n"
     )
     assert python(isotach, check, tmp_path).strip() == "1 999 ['x']"
+
+
+def test_an_attribute_that_was_replaced_by_a_larger_one_overruns_no_buffer(
+    isotach: Connector, tmp_path: Path
+) -> None:
+    script = (
+        "with h5py.File('file.h5', 'w') as file:\n"
+        "    file.attrs['n'] = np.arange(3)\n"
+        "    opened = h5py.h5a.open(file.id, b'n')\n"
+        "    file.attrs['n'] = np.arange(100000)\n"
+        "    try:\n"
+        "        opened.read(np.zeros(3, 'i8'))\n"
+        "    except OSError as error:\n"
+        "        print(error)\n"
+    )
+    assert "another extent" in python(isotach, script, tmp_path)

@@ -88,6 +88,8 @@ impl OpenDataset {
 pub(crate) struct OpenAttribute {
     pub(crate) node: Node,
     pub(crate) name: Mutex<String>,
+    /// How many elements it had when it was opened: as many are in the program's buffers.
+    pub(crate) count: usize,
 }
 
 impl OpenAttribute {
