@@ -167,3 +167,20 @@ def test_an_attribute_that_was_replaced_by_a_larger_one_overruns_no_buffer(
         "        print(error)\n"
     )
     assert "another extent" in python(isotach, script, tmp_path)
+
+
+def test_closing_a_reader_commits_nothing_of_the_writer_beside_it(isotach: Connector, tmp_path: Path) -> None:
+    script = (
+        "import subprocess, sys\n"
+        "writer = h5py.File('file.h5', 'w')\n"
+        "writer['x'] = 1\n"
+        "writer.flush()\n"
+        "reader = h5py.File('file.h5', 'r')\n"
+        "writer['y'] = 2\n"
+        "reader.close()\n"
+        "other = 'import h5py; print(sorted(h5py.File(\"file.h5\", \"r\")))'\n"
+        "print(subprocess.run([sys.executable, '-c', other], capture_output=True, text=True).stdout)\n"
+        "writer.close()\n"
+    )
+    assert python(isotach, script, tmp_path).strip() == "['x']"
+    assert python(isotach, "print(sorted(h5py.File('file.h5', 'r')))", tmp_path).strip() == "['x', 'y']"

@@ -110,9 +110,10 @@ impl View {
         }
     }
 
-    /// Commits what was written, if anything was. After a failed write nothing is committed: readers keep the last whole version.
+    /// Commits what was written, if anything was. After a failed write nothing is committed: readers keep the last whole version. An opening
+    /// for reading leaves to the others of the file when they commit.
     pub(crate) fn settle(&self) -> Result<()> {
-        if !self.file.is_writable() || !self.file.has_changes() {
+        if self.writable().is_err() || !self.file.is_writable() || !self.file.has_changes() {
             return Ok(());
         }
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
