@@ -15,11 +15,11 @@ use isotach_object::{
 
 use crate::{
     Error, Result,
-    chunk::{Dirty, Key, State, Target, Written, array_of},
+    chunk::{Dirty, Key, State, Target, Written, array_of, takes_patches},
     layout::{
-        ATTRIBUTE, FENCE_KEY, FILE, IN_PLACE, array, in_place, in_place_cell, index, is_metadata, metadata,
-        name_in,
+        ATTRIBUTE, FENCE_KEY, FILE, array, in_place, in_place_cell, index, is_metadata, metadata, name_in,
     },
+    ranges::Patches,
     records::{AttributeRecord, Chunk, Form, Place},
     session::{Session, list},
     store::{Store, stored_bytes},
@@ -302,49 +302,45 @@ impl Session {
     ) -> Result<()> {
         let number = target.number;
         let cell = Cell::kv(index(number), key);
+        let bytes = in_place_cell(number, key);
+        let is_in_place = old.is_some_and(|old| old.form == Form::InPlace);
+        let write_in_place = |sink: &mut Sink<'_>, patches: &Patches| {
+            let mut patches = patches.iter();
+            patches.try_for_each(|(offset, data)| sink.push(Update::Write { cell: bytes, offset, data }))
+        };
         let mut drop_old = |sink: &mut Sink<'_>| {
             removed.extend(old.and_then(array_of));
-            match old.map(|chunk| &chunk.form) {
-                Some(Form::InPlace) => {
-                    sink.push(Update::Remove { cell: Cell::general(in_place(number), key, IN_PLACE) })
-                }
-                _ => Ok(()),
-            }
+            if is_in_place { sink.push(Update::Remove { cell: bytes }) } else { Ok(()) }
         };
-        match &dirty.state {
-            State::Stored(chunk) => {
+        match (&dirty.state, &dirty.written) {
+            (State::Stored(chunk), Written::Some(ranges)) if is_in_place && takes_patches(target) => {
+                // Its entry does not tell what others have changed in it since: only what was written goes there.
+                let patches = target.stored_ranges(&*self.live, key, chunk, ranges)?;
+                removed.extend(array_of(chunk));
+                write_in_place(sink, &patches)
+            }
+            (State::Stored(chunk), _) => {
                 sink.push(Update::Put { cell, value: &chunk.encode() })?;
                 drop_old(sink)
             }
-            State::Removed if old.is_none() => Ok(()),
-            State::Removed => {
+            (State::Removed, _) if old.is_none() => Ok(()),
+            (State::Removed, _) => {
                 sink.push(Update::Remove { cell })?;
                 drop_old(sink)
             }
-            State::Patches(patches) => {
-                let bytes = in_place_cell(number, key);
-                match old.map(|chunk| &chunk.form) {
-                    Some(Form::InPlace) => {}
-                    _ => {
-                        let whole = old.map(|chunk| stored_bytes(&*self.base()?, number, key, chunk));
-                        let gone = || {
-                            Error::corrupt("a chunk that is missing or short", format!("dataset {number}"))
-                        };
-                        let mut whole = whole.transpose()?.flatten().ok_or_else(gone)?;
-                        patches.apply(0, &mut whole);
-                        sink.push(Update::Write { cell: bytes, offset: 0, data: &whole })?;
-                        let chunk =
-                            Chunk { form: Form::InPlace, mask: 0, stored_length: target.length as u64 };
-                        sink.push(Update::Put { cell, value: &chunk.encode() })?;
-                        return drop_old(sink);
-                    }
-                }
-                patches
-                    .iter()
-                    .try_for_each(|(offset, data)| sink.push(Update::Write { cell: bytes, offset, data }))
+            (State::Patches(patches), _) if is_in_place => write_in_place(sink, patches),
+            (State::Patches(patches), _) => {
+                let whole = old.map(|chunk| stored_bytes(&*self.base()?, number, key, chunk));
+                let gone = || Error::corrupt("a chunk that is missing or short", format!("dataset {number}"));
+                let mut whole = whole.transpose()?.flatten().ok_or_else(gone)?;
+                patches.apply(0, &mut whole);
+                sink.push(Update::Write { cell: bytes, offset: 0, data: &whole })?;
+                let chunk = Chunk { form: Form::InPlace, mask: 0, stored_length: target.length as u64 };
+                sink.push(Update::Put { cell, value: &chunk.encode() })?;
+                drop_old(sink)
             }
             // Every chunk that was whole in memory has been stored.
-            State::Whole(_) => Ok(()),
+            (State::Whole(_), _) => Ok(()),
         }
     }
 
@@ -378,7 +374,7 @@ impl Session {
         for (number, key) in in_part {
             self.with_target(number, |session, target| session.reseat(store, target, &key))?;
         }
-        Ok(())
+        self.make_room(store)
     }
 
     /// Removes an object with everything that belongs to it, but for what its links lead to.

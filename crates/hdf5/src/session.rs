@@ -41,7 +41,7 @@ const ENTRIES_MAX: usize = 1 << 16;
 /// One version of a file, and what this process has changed since.
 #[derive(Debug)]
 pub(crate) struct Session {
-    live: Arc<dyn Container>,
+    pub(crate) live: Arc<dyn Container>,
     base: Option<Arc<dyn Container>>,
     /// The base is the live container, which others change.
     is_live: bool,

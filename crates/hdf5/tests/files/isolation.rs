@@ -215,6 +215,35 @@ fn ranges_of_one_chunk_from_several_processes_are_merged() {
 }
 
 #[test]
+fn a_chunk_in_place_that_was_stored_again_keeps_what_others_changed() {
+    let twice = everywhere().into_iter().map(|shared| (shared, false));
+    for (shared, refreshes) in twice.chain(everywhere().into_iter().map(|shared| (shared, true))) {
+        let file = shared.create();
+        let set = dataset(&file, "set", data(&[1000], &[2000], 8));
+        set.write(&whole(&set), &[1; 8000]).unwrap();
+        file.commit().unwrap();
+        set.write(&[Run { first: 0, count: 1 }], &[2; 8]).unwrap();
+        file.commit().unwrap();
+        let other = shared.open(1);
+        // All that there is of the chunk: it is stored at once.
+        set.write(&whole(&set), &[3; 8000]).unwrap();
+        let longer = at(&other, "set");
+        longer.set_extent(&[1500]).unwrap();
+        longer.write(&[Run { first: 1000, count: 500 }], &[4; 4000]).unwrap();
+        other.commit().unwrap();
+        let expected = [[3; 8000].as_slice(), &[4; 4000]].concat();
+        if refreshes {
+            file.refresh().unwrap();
+            assert!(read_all(&set) == expected);
+        }
+        file.commit().unwrap();
+        assert!(read_all(&set) == expected);
+        other.refresh().unwrap();
+        assert!(read_all(&longer) == expected);
+    }
+}
+
+#[test]
 fn of_two_processes_that_create_one_file_one_succeeds() {
     for shared in everywhere() {
         for round in 0..5 {
