@@ -219,7 +219,20 @@ pub(crate) unsafe fn write(
         bytes.resize(width, 0);
         let mut background = stored.value;
         background.resize(width, 0);
-        transfer::convert(&view, memory_type, kind.file.raw(), count, &mut bytes, &mut background, dxpl)?;
+        view.noting(
+            || false,
+            || {
+                transfer::convert(
+                    &view,
+                    memory_type,
+                    kind.file.raw(),
+                    count,
+                    &mut bytes,
+                    &mut background,
+                    dxpl,
+                )
+            },
+        )?;
         bytes.truncate(kind.size * count);
     }
     stored.value = bytes;
