@@ -90,6 +90,7 @@ impl Transfer {
         let header: Arc<Header> = object.header()?;
         let data = header.data.as_ref().ok_or_else(|| Error::argument("not a dataset"))?;
         let kind = view.file_type(&header.datatype)?;
+        kind.check(data)?;
         let memory_size = library.H5Tget_size(memory_type);
         if memory_size == 0 {
             return Err(Error::argument("no type of the elements in memory"));
