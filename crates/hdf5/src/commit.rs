@@ -126,7 +126,10 @@ impl Session {
         };
         self.end_changes(store);
         self.rebase(epoch);
+        // It may be lost until it is flushed: then every later commit fails too.
+        self.is_uncertain = true;
         store.container.flush()?;
+        self.is_uncertain = false;
         Ok(())
     }
 
@@ -184,6 +187,8 @@ impl Session {
         self.memory = 0;
         self.stored = 0;
         self.is_uncertain = false;
+        // A file that was truncated is what it was.
+        self.is_reset = false;
         self.rebase(self.version);
     }
 
@@ -191,13 +196,18 @@ impl Session {
         let container = store.container.clone();
         let mut conditions = self.conditions();
         let mut sink = Sink::new(&*container);
-        let fence = self.fence_of_commit(&*container)?;
-        self.updates(&*container, &mut sink)?;
+        let mut fence = self.fence_of_commit(&*container)?;
+        let destroyed = self.updates(&*container, &mut sink)?;
+        if destroyed > 0 && fence.is_none() {
+            fence = Some(crate::fence::fence(&*container)?);
+        }
         if let Some(fence) = &fence {
             conditions.push(Condition { object: FILE, key: FENCE_KEY.to_vec(), expected: fence.clone() });
         }
-        if let (true, Some(value)) = (self.is_reset, fence.flatten()) {
-            // The object that held it is new.
+        if let (true, Some(old)) = (self.is_reset, fence) {
+            // The object that held it is new. Others may have written the arrays that go, and not committed them.
+            let old = old.and_then(|old| Some(u64::from_le_bytes(*old.first_chunk()?))).unwrap_or(0);
+            let value = old.max(destroyed).to_le_bytes();
             sink.push(Update::Put { cell: Cell::kv(FILE, FENCE_KEY), value: &value })?;
         }
         sink.finish(&conditions).map_err(|error| {
@@ -220,13 +230,17 @@ impl Session {
         if self.is_reset { Vec::new() } else { links.chain(chunks).collect() }
     }
 
-    /// Passes all updates to the sink.
-    fn updates(&mut self, container: &dyn Container, sink: &mut Sink<'_>) -> Result<()> {
+    /// Passes all updates to the sink. Returns a number above those of the arrays that a truncated file loses.
+    fn updates(&mut self, container: &dyn Container, sink: &mut Sink<'_>) -> Result<u64> {
+        let mut above = 0;
         if self.is_reset {
             let (mut next, keep) = (Some(isotach_object::Anchor::start()), self.written_arrays());
             while let Some(anchor) = next {
                 let (objects, after) = container.list_objects(&anchor, UPDATES_MAX)?;
                 for object in objects.into_iter().filter(|object| !keep.contains(object)) {
+                    if object == array(object.lo()) {
+                        above = above.max(object.lo().saturating_add(1));
+                    }
                     sink.push(Update::Destroy { object })?;
                 }
                 next = after;
@@ -254,7 +268,8 @@ impl Session {
         self.destroyed
             .iter()
             .chain(&removed)
-            .try_for_each(|object| sink.push(Update::Destroy { object: *object }))
+            .try_for_each(|object| sink.push(Update::Destroy { object: *object }))?;
+        Ok(above)
     }
 
     /// The arrays that this session wrote and that its commit names.
@@ -362,9 +377,10 @@ impl Session {
         Ok(())
     }
 
-    /// Goes to the newest version, and puts the changes over it.
+    /// Goes to the newest version, and puts the changes over it. Fails once if datasets that were changed are gone.
     pub(crate) fn go_to_newest(&mut self, store: &Store) -> Result<()> {
         self.rebase(store.container.epoch()?);
+        let gone = self.forget_gone()?;
         let in_part: Vec<_> = self
             .chunks
             .iter()
@@ -374,7 +390,8 @@ impl Session {
         for (number, key) in in_part {
             self.with_target(number, |session, target| session.reseat(store, target, &key))?;
         }
-        self.make_room(store)
+        self.make_room(store)?;
+        gone.map_or(Ok(()), Err)
     }
 
     /// Removes an object with everything that belongs to it, but for what its links lead to.
@@ -408,7 +425,7 @@ impl Session {
     }
 
     /// Arrays of attributes that no commit has named are not needed any more.
-    fn forget_values(&mut self, number: u64) {
+    pub(crate) fn forget_values(&mut self, number: u64) {
         let values = self.changed(metadata(number));
         let values: Vec<_> = values
             .filter_map(|(key, change)| {

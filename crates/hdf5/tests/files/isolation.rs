@@ -244,6 +244,27 @@ fn a_chunk_in_place_that_was_stored_again_keeps_what_others_changed() {
 }
 
 #[test]
+fn a_dataset_that_another_process_removes_does_not_stop_other_changes() {
+    for shared in everywhere() {
+        let (file, other) = (shared.create(), shared.open(1));
+        let set = dataset(&file, "set", data(&[1000], &[1000], 8));
+        set.write(&whole(&set), &[1; 8000]).unwrap();
+        file.commit().unwrap();
+        other.refresh().unwrap();
+        let theirs = at(&other, "set");
+        theirs.write(&[Run { first: 0, count: 1 }], &[2; 8]).unwrap();
+        linked(&other, "new", group());
+        file.root().unwrap().remove_link("set").unwrap();
+        drop(set);
+        file.commit().unwrap();
+        let error = other.commit().unwrap_err().to_string();
+        assert!(error.contains(&format!("removed dataset {}", theirs.number())), "{error}");
+        other.commit().unwrap();
+        assert!(other.root().unwrap().link("new").unwrap().is_some());
+    }
+}
+
+#[test]
 fn of_two_processes_that_create_one_file_one_succeeds() {
     for shared in everywhere() {
         for round in 0..5 {

@@ -109,6 +109,23 @@ fn truncation_leaves_an_empty_file_and_nothing_of_the_old_one() {
 }
 
 #[test]
+fn a_truncation_that_is_given_up_leaves_the_old_content() {
+    for place in places() {
+        let file = place.create();
+        linked(&file, "old", group());
+        file.commit().unwrap();
+        drop(file);
+        let file = place.create();
+        let is_beside = file.root().unwrap().link("old").unwrap().is_none() && !file.has_changes();
+        file.discard().unwrap();
+        assert!(!file.has_changes());
+        file.commit().unwrap();
+        let file = place.reopened(file);
+        assert_eq!(file.root().unwrap().link("old").unwrap().is_some(), !is_beside);
+    }
+}
+
+#[test]
 fn a_deleted_file_is_gone_and_an_open_one_is_kept() {
     for place in places() {
         let file = place.create();
