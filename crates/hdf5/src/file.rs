@@ -215,7 +215,7 @@ impl File {
     ///
     /// # Errors
     /// `AlreadyExists` if another process has created one of the links; what was written stays uncommitted. `WriteFailed` after
-    /// [`File::note_failure`]. `Object`.
+    /// [`File::note_failure`]; `InvalidInput` after a fork. `Object`.
     pub fn commit(&self) -> Result<u64> {
         let _alone = self.alone();
         if let Some(cause) = self.failure() {
@@ -223,6 +223,9 @@ impl File {
         }
         let mut session = self.session();
         if self.is_writable() {
+            if session.has_changes() {
+                self.store.check_process()?;
+            }
             session.commit(&self.store)?;
             if let Some(bytes) = session.counted.take() {
                 self.set_stub_length(bytes);
@@ -234,8 +237,9 @@ impl File {
     /// Gives up what was not committed.
     ///
     /// # Errors
-    /// `Object`.
+    /// `InvalidInput` after a fork.
     pub fn discard(&self) -> Result<()> {
+        self.store.check_process()?;
         let _alone = self.alone();
         self.session().discard(&self.store);
         Ok(())
@@ -337,7 +341,7 @@ impl File {
 
 impl Drop for File {
     fn drop(&mut self) {
-        if self.is_writable() {
+        if self.is_writable() && self.store.check_process().is_ok() {
             self.session().discard(&self.store);
         }
     }

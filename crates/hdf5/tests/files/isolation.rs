@@ -143,6 +143,18 @@ fn a_reader_keeps_its_version_until_it_refreshes() {
 }
 
 #[test]
+fn opening_again_goes_to_the_newest_version_if_there_are_no_changes() {
+    for shared in everywhere() {
+        let (writer, reader) = (shared.create(), shared.open(1));
+        assert_eq!(reader.root().unwrap().link("one").unwrap(), None);
+        linked(&writer, "one", group());
+        writer.commit().unwrap();
+        let again = shared.open(1);
+        assert!(Arc::ptr_eq(&reader, &again) && again.root().unwrap().link("one").unwrap().is_some());
+    }
+}
+
+#[test]
 fn the_second_to_create_a_link_gets_a_conflict_and_can_give_up() {
     for shared in everywhere() {
         let (one, other) = (shared.create(), shared.open(1));

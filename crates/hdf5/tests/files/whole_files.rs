@@ -126,6 +126,20 @@ fn a_truncation_that_is_given_up_leaves_the_old_content() {
 }
 
 #[test]
+fn a_file_in_a_pool_does_not_replace_the_stub_of_another() {
+    let (beside, pool) = (beside(), pool());
+    drop(beside.create());
+    let stub = fs::read(&beside.name).unwrap();
+    let error = pool.site.create(&beside.name, Creation::New, &group(), b"").unwrap_err();
+    assert!(matches!(error, Error::AlreadyExists { .. }), "{error}");
+    drop(pool.site.create(&beside.name, Creation::Truncate, &group(), b"").unwrap());
+    assert_eq!(fs::read(&beside.name).unwrap(), stub);
+    drop(beside.open());
+    drop(pool.create());
+    assert!(fs::read(&pool.name).unwrap() != stub, "without one there, it is written");
+}
+
+#[test]
 fn a_deleted_file_is_gone_and_an_open_one_is_kept() {
     for place in places() {
         let file = place.create();
