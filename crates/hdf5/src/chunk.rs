@@ -156,6 +156,7 @@ impl Session {
                     ranges.iter().for_each(|range| old.written.add(range, target.length));
                 }
             }
+            self.memory = self.memory.saturating_sub(memory_of(&old.state));
             old.state = state;
             return Ok(());
         }
