@@ -178,7 +178,7 @@ def test_closing_a_reader_commits_nothing_of_the_writer_beside_it(isotach: Conne
         "reader = h5py.File('file.h5', 'r')\n"
         "writer['y'] = 2\n"
         "reader.close()\n"
-        "other = 'import h5py; print(sorted(h5py.File(\"file.h5\", \"r\")))'\n"
+        'other = \'import h5py; print(sorted(h5py.File("file.h5", "r")))\'\n'
         "print(subprocess.run([sys.executable, '-c', other], capture_output=True, text=True).stdout)\n"
         "writer.close()\n"
     )
