@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import NATIVE, Connector
+from conftest import NATIVE, Connector, library
 
 
 def python(connector: Connector, script: str, folder: Path) -> str:
@@ -151,3 +151,106 @@ def test_a_full_disk_leaves_the_last_version(then: str, isotach: Connector, tmp_
         "with h5py.File('file.h5', 'r') as file:\n    print(file.attrs['n'], file['x'][999], sorted(file))\n"
     )
     assert python(isotach, check, tmp_path).strip() == "1 999 ['x']"
+
+
+def test_an_attribute_that_was_replaced_by_a_larger_one_overruns_no_buffer(
+    isotach: Connector, tmp_path: Path
+) -> None:
+    script = (
+        "with h5py.File('file.h5', 'w') as file:\n"
+        "    file.attrs['n'] = np.arange(3)\n"
+        "    opened = h5py.h5a.open(file.id, b'n')\n"
+        "    file.attrs['n'] = np.arange(100000)\n"
+        "    try:\n"
+        "        opened.read(np.zeros(3, 'i8'))\n"
+        "    except OSError as error:\n"
+        "        print(error)\n"
+    )
+    assert "another extent" in python(isotach, script, tmp_path)
+
+
+def test_closing_a_reader_commits_nothing_of_the_writer_beside_it(isotach: Connector, tmp_path: Path) -> None:
+    script = (
+        "import subprocess, sys\n"
+        "writer = h5py.File('file.h5', 'w')\n"
+        "writer['x'] = 1\n"
+        "writer.flush()\n"
+        "reader = h5py.File('file.h5', 'r')\n"
+        "writer['y'] = 2\n"
+        "reader.close()\n"
+        'other = \'import h5py; print(sorted(h5py.File("file.h5", "r")))\'\n'
+        "print(subprocess.run([sys.executable, '-c', other], capture_output=True, text=True).stdout)\n"
+        "writer.close()\n"
+    )
+    assert python(isotach, script, tmp_path).strip() == "['x']"
+    assert python(isotach, "print(sorted(h5py.File('file.h5', 'r')))", tmp_path).strip() == "['x', 'y']"
+
+
+LIMIT = (
+    "import resource, signal\n"
+    "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+    "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, resource.RLIM_INFINITY))\n"
+)
+
+ATTEMPTS = (
+    "def attempt(name, act):\n"
+    "    try:\n"
+    "        act()\n"
+    "        print(name, 'done')\n"
+    "    except (OSError, RuntimeError) as error:\n"
+    "        print(name, 'failed')\n"
+)
+
+
+def test_texts_that_do_not_fit_on_the_disk_are_not_committed_in_part(
+    isotach: Connector, tmp_path: Path
+) -> None:
+    create = (
+        "with h5py.File('file.h5', 'w') as file:\n"
+        "    file.create_dataset('x', data=['old'] * 3000, dtype=h5py.string_dtype(), chunks=(100,))\n"
+    )
+    python(isotach, create, tmp_path)
+    script = (
+        LIMIT
+        + ATTEMPTS
+        + "file = h5py.File('file.h5', 'r+')\n"
+        # Not through h5py, which crashes when such a write fails.
+        + f"import ctypes\nwrite = ctypes.CDLL('{library()}').H5Dwrite\n"
+        + "write.argtypes = [ctypes.c_int64] * 5 + [ctypes.c_void_p]\n"
+        + "texts = (ctypes.c_char_p * 3000)(*(os.urandom(3000).hex().encode() for _ in range(3000)))\n"
+        + "kind = h5py.h5t.C_S1.copy()\n"
+        + "kind.set_size(h5py.h5t.VARIABLE)\n"
+        + "kind.set_cset(h5py.h5t.CSET_UTF8)\n"
+        + "dataset = h5py.h5d.open(file.id, b'x')\n"
+        + "print('write', write(dataset.id, kind.id, 0, 0, 0, texts))\n"
+        + "del dataset\n"
+        + "resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))\n"
+        + "attempt('flush', file.flush)\n"
+        + "attempt('close', file.close)\n"
+    )
+    assert python(isotach, script, tmp_path).splitlines() == ["write -1", "flush failed", "close failed"]
+    check = "print(set(h5py.File('file.h5', 'r')['x'].asstr()[:]))"
+    assert python(isotach, check, tmp_path).strip() == "{'old'}"
+
+
+def test_after_a_failed_write_no_handle_of_the_process_commits(isotach: Connector, tmp_path: Path) -> None:
+    python(isotach, "h5py.File('file.h5', 'w')['x'] = np.arange(1000)", tmp_path)
+    script = (
+        LIMIT
+        + ATTEMPTS
+        + "one, two = h5py.File('file.h5', 'r+'), h5py.File('file.h5', 'r+')\n"
+        + "two['x'][0] = 7\n"
+        + "large = np.random.default_rng(1).integers(0, 1 << 60, 1 << 20)\n"
+        + "attempt('write', lambda: one.create_dataset('large', data=large))\n"
+        + "resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))\n"
+        + "attempt('flush', two.flush)\n"
+        + "attempt('close', one.close)\n"
+        + "attempt('close', two.close)\n"
+        + "again = h5py.File('file.h5', 'r+')\n"
+        + "print(sorted(again), again['x'][0])\n"
+        + "again['x'][0] = 8\n"
+        + "attempt('close', again.close)\n"
+    )
+    told = python(isotach, script, tmp_path).splitlines()
+    assert told == ["write failed", "flush failed", "close failed", "close failed", "['x'] 0", "close done"]
+    assert python(isotach, "print(h5py.File('file.h5', 'r')['x'][0])", tmp_path).strip() == "8"

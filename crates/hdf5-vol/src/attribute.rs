@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use isotach_hdf5::{Attribute, By, Object, Order};
+use isotach_hdf5::{Attribute, By, Error as FileError, Object, Order, Space};
 
 use crate::{
     abi::{
@@ -21,7 +21,8 @@ use crate::{
     library::Library,
     out::{put, put_text},
     place::{self, Place, sorting},
-    plist, space, transfer, types,
+    plist, space, transfer,
+    types::{self, FileType},
     view::View,
 };
 
@@ -45,11 +46,11 @@ pub(crate) unsafe fn create(
     let (place, name) = unsafe { (place::place(object, loc)?, text(name)?) };
     place.view.writable()?;
     if place.object().attribute(name)?.is_some() {
-        return Err(isotach_hdf5::Error::AlreadyExists { what: format!("the attribute '{name}'") }.into());
+        return Err(FileError::AlreadyExists { what: format!("the attribute '{name}'") }.into());
     }
     let stored = types::encode(&place.view, new.kind)?;
     let space = space::extent(library, new.space)?;
-    let count = usize::try_from(space.count()?).unwrap_or(usize::MAX);
+    let count = count_of(&space)?;
     let size = place.view.file_type(&stored)?.size;
     let length = count.checked_mul(size).ok_or_else(|| Error::argument("an attribute larger than memory"))?;
     place.object().put_attribute(Attribute {
@@ -61,11 +62,11 @@ pub(crate) unsafe fn create(
         creation: plist::encode(library, new.acpl)?,
         value: vec![0; length],
     })?;
-    Ok(give(place, name))
+    Ok(give(place, name, count))
 }
 
-fn give(place: Place, name: &str) -> *mut c_void {
-    let attribute = OpenAttribute { node: place.node, name: Mutex::new(name.to_owned()) };
+fn give(place: Place, name: &str, count: usize) -> *mut c_void {
+    let attribute = OpenAttribute { node: place.node, name: Mutex::new(name.to_owned()), count };
     Handle::give(place.view, Body::Attribute(attribute))
 }
 
@@ -78,8 +79,8 @@ pub(crate) unsafe fn open(
 ) -> Result<*mut c_void> {
     // SAFETY: HDF5 passes an object of this connector and a location.
     let (place, name) = unsafe { (owner(object, loc)?, name_in(object, loc, name)?) };
-    existing(place.object(), &name)?;
-    Ok(give(place, &name))
+    let count = count_of(&existing(place.object(), &name)?.space)?;
+    Ok(give(place, &name, count))
 }
 
 /// The object that has the attribute. A location by index is about the attributes of the object that it names.
@@ -127,6 +128,35 @@ fn existing(object: &Object, name: &str) -> Result<Attribute> {
     object.attribute(name)?.ok_or_else(|| Error::not_found(format!("the attribute '{name}'")))
 }
 
+fn count_of(space: &Space) -> Result<usize> {
+    Ok(usize::try_from(space.count()?).unwrap_or(usize::MAX))
+}
+
+/// The type of an attribute and how many bytes its elements have in the file or in memory, whichever are more. Fails if the value is not
+/// that of its extent, or the extent is not the one that the program made its buffer for.
+fn measure(
+    view: &Arc<View>,
+    open: &OpenAttribute,
+    stored: &Attribute,
+    size: usize,
+) -> Result<(Arc<FileType>, usize)> {
+    let kind = view.file_type(&stored.datatype)?;
+    let count = count_of(&stored.space)?;
+    if count.checked_mul(kind.size) != Some(stored.value.len()) {
+        let what = format!("{} bytes for {count} elements of {}", stored.value.len(), kind.size);
+        return Err(FileError::corrupt(what, format!("the attribute '{}'", stored.name)).into());
+    }
+    if count != open.count {
+        return Err(Error::argument(format!(
+            "the attribute '{}' was replaced by one of another extent; open it again",
+            stored.name
+        )));
+    }
+    let width = count.checked_mul(kind.size.max(size));
+    let width = width.ok_or_else(|| Error::argument("an attribute larger than memory"))?;
+    Ok((kind, width))
+}
+
 /// Reads the value of an attribute.
 pub(crate) unsafe fn read(
     library: &'static Library,
@@ -138,9 +168,9 @@ pub(crate) unsafe fn read(
     // SAFETY: HDF5 passes an attribute of this connector.
     let (view, open) = unsafe { opened(attribute) }?;
     let stored = existing(&open.node.object, &open.name())?;
-    let kind = view.file_type(&stored.datatype)?;
-    let count = stored.value.len() / kind.size;
     let size = library.H5Tget_size(memory_type);
+    let (kind, width) = measure(&view, open, &stored, size)?;
+    let count = open.count;
     if count == 0 {
         return Ok(0);
     }
@@ -149,7 +179,6 @@ pub(crate) unsafe fn read(
     }
     let mut bytes = stored.value;
     if !yes(library.H5Tequal(memory_type, kind.file.raw()), "H5Tequal")? {
-        let width = size.max(kind.size) * count;
         bytes.resize(width, 0);
         let mut background = vec![0; width];
         if kind.contents.has_fields || kind.contents.has_blobs {
@@ -175,9 +204,9 @@ pub(crate) unsafe fn write(
     let (view, open) = unsafe { opened(attribute) }?;
     view.writable()?;
     let mut stored = existing(&open.node.object, &open.name())?;
-    let kind = view.file_type(&stored.datatype)?;
-    let count = stored.value.len() / kind.size;
     let size = library.H5Tget_size(memory_type);
+    let (kind, width) = measure(&view, open, &stored, size)?;
+    let count = open.count;
     if count == 0 {
         return Ok(0);
     }
@@ -187,11 +216,23 @@ pub(crate) unsafe fn write(
     // SAFETY: the program's buffer holds the elements.
     let mut bytes = unsafe { slice::from_raw_parts(buffer.cast::<u8>(), size * count) }.to_vec();
     if !yes(library.H5Tequal(memory_type, kind.file.raw()), "H5Tequal")? {
-        let width = size.max(kind.size) * count;
         bytes.resize(width, 0);
         let mut background = stored.value;
         background.resize(width, 0);
-        transfer::convert(&view, memory_type, kind.file.raw(), count, &mut bytes, &mut background, dxpl)?;
+        view.noting(
+            || false,
+            || {
+                transfer::convert(
+                    &view,
+                    memory_type,
+                    kind.file.raw(),
+                    count,
+                    &mut bytes,
+                    &mut background,
+                    dxpl,
+                )
+            },
+        )?;
         bytes.truncate(kind.size * count);
     }
     stored.value = bytes;

@@ -12,7 +12,7 @@ use crate::{
     out::put,
 };
 
-/// Stores a blob.
+/// Stores a blob. A failure is that of the whole conversion: see [`View::keep_failure`](crate::view::View::keep_failure).
 pub(crate) unsafe fn store(
     _: &'static Library,
     object: *mut c_void,
@@ -28,7 +28,14 @@ pub(crate) unsafe fn store(
         // SAFETY: HDF5 passes a buffer of this size.
         unsafe { slice::from_raw_parts(bytes.cast::<u8>(), size) }
     };
-    let BlobId(new) = view.file.put_blob(bytes)?;
+    let new = match view.noting(|| false, || Ok(view.file.put_blob(bytes)?)) {
+        Ok(BlobId(new)) => new,
+        Err(error) => {
+            view.keep_failure(error);
+            BlobId::NULL.0
+        }
+    };
+    view.blob_changes.fetch_add(1, Ordering::Relaxed);
     // SAFETY: HDF5 passes a place for an id of the size that the container info says.
     unsafe { id.cast::<[u8; 16]>().write_unaligned(new) };
     Ok(0)
@@ -82,7 +89,10 @@ pub(crate) unsafe fn specific(
     match arguments.op {
         blob_specific::DELETE => {
             if !blob.is_null() && !view.keeps_blobs.load(Ordering::Relaxed) {
-                view.file.remove_blob(&blob)?;
+                view.blob_changes.fetch_add(1, Ordering::Relaxed);
+                if let Err(error) = view.file.remove_blob(&blob) {
+                    view.keep_failure(error.into());
+                }
             }
         }
         // SAFETY: the number says which member of the union is set.

@@ -138,14 +138,11 @@ pub(crate) unsafe fn existing(
 
 /// Closes an object or an attribute. What was written through it after its file was closed is committed with the last handle.
 pub(crate) fn close(closing: Closing) -> Result<Herr> {
-    let view = closing.view()?;
-    if !view.has_file_handles() {
-        view.settle()?;
-    }
+    let Some(view) = closing.view()? else { return Ok(0) };
+    let settled = if view.has_file_handles() { Ok(()) } else { view.settle() };
     // The view before the handle, so that the shadow is closed while the handle is still there.
     drop(view);
-    drop(closing);
-    Ok(0)
+    closing.end(settled)
 }
 
 /// Seconds since 1970.

@@ -154,10 +154,7 @@ pub(crate) unsafe fn write(_: &'static Library, many: Many, buffers: *mut *const
         let (view, transfer, node) = unsafe { many.transfer(index) }?;
         view.writable()?;
         // SAFETY: the program's buffers are as large as it says.
-        let written =
-            unsafe { transfer.write(*buffers.add(index)) }.map_err(|error| error.at(|| node.path.clone()));
-        view.note_failure(&written);
-        written?;
+        unsafe { transfer.write(*buffers.add(index)) }.map_err(|error| error.at(|| node.path.clone()))?;
     }
     Ok(0)
 }

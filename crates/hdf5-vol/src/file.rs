@@ -66,13 +66,12 @@ pub(crate) unsafe fn open(
 pub(crate) unsafe fn close(_: &'static Library, file: *mut c_void) -> Result<Herr> {
     // SAFETY: HDF5 passes a file of this connector, and closes it once.
     let closing = unsafe { take(file) }?;
-    let view = closing.view()?;
+    let Some(view) = closing.view()? else { return Ok(0) };
     view.close_file_handle();
     let settled = if view.has_file_handles() { Ok(()) } else { view.settle() };
     // The view before the handle, so that the shadow is closed while the handle is still there.
     drop(view);
-    drop(closing);
-    settled.map(|()| 0)
+    closing.end(settled)
 }
 
 /// Answers what a file is.

@@ -12,7 +12,7 @@ use std::{
 use isotach_hdf5::{Kind, Object};
 
 use crate::{
-    abi::id_type,
+    abi::{Herr, id_type},
     error::{Error, Result},
     id::Id,
     library::Library,
@@ -24,6 +24,8 @@ use crate::{
 const MAGIC: u64 = 0x6973_6f74_6163_6835;
 /// Marks a handle that is being closed. HDF5 may still ask for its shadow, since closing a native file goes through all ids.
 const CLOSING: u64 = 0x6973_6f74_6163_6836;
+/// Marks a handle whose closing failed. Its id may stay with HDF5, which then closes it again.
+const FAILED: u64 = 0x6973_6f74_6163_6837;
 
 /// An open file, object or attribute.
 pub(crate) struct Handle {
@@ -88,6 +90,8 @@ impl OpenDataset {
 pub(crate) struct OpenAttribute {
     pub(crate) node: Node,
     pub(crate) name: Mutex<String>,
+    /// How many elements it had when it was opened: as many are in the program's buffers.
+    pub(crate) count: usize,
 }
 
 impl OpenAttribute {
@@ -214,32 +218,48 @@ pub(crate) unsafe fn shadow_of(pointer: *const c_void) -> *mut c_void {
     match magic {
         // SAFETY: the handle is open.
         MAGIC => unsafe { (*pointer).shadow() },
-        CLOSING => shadow::lasting(library).map_or(ptr::null_mut(), |shadow| shadow.object(kind)),
+        CLOSING | FAILED => shadow::lasting(library).map_or(ptr::null_mut(), |shadow| shadow.object(kind)),
         _ => ptr::null_mut(),
     }
 }
 
 /// A handle that HDF5 closes. Its memory goes last, since closing the shadow makes HDF5 look at all ids.
-pub(crate) struct Closing(*mut Handle);
+pub(crate) struct Closing {
+    handle: *mut Handle,
+    has_failed: bool,
+}
 
 impl Closing {
-    /// The view of the handle.
-    pub(crate) fn view(&self) -> Result<Arc<View>> {
+    /// The view of the handle; nothing if an earlier closing failed, which ended all but the memory.
+    pub(crate) fn view(&self) -> Result<Option<Arc<View>>> {
         // SAFETY: `take` checked the handle, and only `drop` changes it.
-        unsafe { (*self.0).view() }
+        unsafe { if (*self.handle).magic == FAILED { Ok(None) } else { (*self.handle).view().map(Some) } }
+    }
+
+    /// Ends the closing with an outcome. After a failure the memory stays, since the id may.
+    pub(crate) fn end(mut self, outcome: Result<()>) -> Result<Herr> {
+        self.has_failed = outcome.is_err();
+        drop(self);
+        outcome.map(|()| 0)
     }
 }
 
 impl Drop for Closing {
     fn drop(&mut self) {
-        let handle = self.0;
-        // SAFETY: it comes from `Handle::allocate`, and is closed once. Meanwhile `shadow_of` reads only the members that are not dropped.
+        let handle = self.handle;
+        // SAFETY: it comes from `Handle::allocate`, and its members are dropped once. Meanwhile `shadow_of` reads only those that are not.
         unsafe {
-            (*handle).magic = CLOSING;
-            ManuallyDrop::drop(&mut (*handle).body);
-            ManuallyDrop::drop(&mut (*handle).view);
-            (*handle).magic = 0;
-            drop(Box::from_raw(handle));
+            if (*handle).magic == MAGIC {
+                (*handle).magic = CLOSING;
+                ManuallyDrop::drop(&mut (*handle).body);
+                ManuallyDrop::drop(&mut (*handle).view);
+            }
+            if self.has_failed {
+                (*handle).magic = FAILED;
+            } else {
+                (*handle).magic = 0;
+                drop(Box::from_raw(handle));
+            }
         }
     }
 }
@@ -247,11 +267,15 @@ impl Drop for Closing {
 /// Ends a handle: HDF5 closes it.
 ///
 /// # Safety
-/// As [`handle`]; and nothing uses the pointer afterwards.
+/// As [`handle`], but an earlier closing may have failed; and nothing uses the pointer after one that succeeds.
 pub(crate) unsafe fn take(pointer: *mut c_void) -> Result<Closing> {
+    let closing = Closing { handle: pointer.cast(), has_failed: false };
     // SAFETY: the caller's promise.
-    unsafe { handle(pointer) }?;
-    Ok(Closing(pointer.cast()))
+    if pointer.is_null() || !matches!(unsafe { (*closing.handle).magic }, MAGIC | FAILED) {
+        std::mem::forget(closing);
+        return Err(Error::argument("no object was given"));
+    }
+    Ok(closing)
 }
 
 /// A text of C.

@@ -146,6 +146,7 @@ pub(crate) fn creation_list(view: &Arc<View>, object: &Object) -> Result<Hid> {
 }
 
 fn set_fill(view: &View, list: Hid, kind: &FileType, fill: &[u8]) -> Result<()> {
+    kind.check_element(fill)?;
     let library = view.library;
     let memory = kind.memory.raw();
     let mut bytes = fill.to_vec();

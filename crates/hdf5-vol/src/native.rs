@@ -201,11 +201,13 @@ pub(crate) unsafe fn dataset(
         return Err(Error::argument("not a chunked dataset"));
     }
     let chunks = Chunks { library, dataset, rank: data.chunk.len(), filters: data.filters.len() as u32 };
-    if arguments.op == dataset_op::CHUNK_WRITE {
-        view.writable()?;
-    }
     // SAFETY: the number says which member of the union is set.
-    unsafe { chunks.answer(arguments.op, given) }
+    let mut answer = || unsafe { chunks.answer(arguments.op, given) };
+    if arguments.op != dataset_op::CHUNK_WRITE {
+        return answer();
+    }
+    view.writable()?;
+    view.noting(|| false, answer)
 }
 
 /// The chunks of a dataset, as they are stored.

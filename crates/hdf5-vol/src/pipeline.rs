@@ -53,7 +53,13 @@ impl Pipeline {
         if !data.filters.iter().any(|filter| filter.flags & Filter::FOREIGN != 0) {
             return Ok(None);
         }
+        kind.check(data)?;
         let library = view.library;
+        // Chunks go through the type in memory as they are.
+        if kind.contents.has_blobs || library.H5Tget_size(kind.memory.raw()) != kind.size {
+            let what = "filters of HDF5's own on elements that are others in memory";
+            return Err(FileError::corrupt(what, "the header of a dataset").into());
+        }
         let list = plist::plain_creation(library, header)?;
         let list = list.ok_or_else(|| Error::argument("filters without a property list"))?;
         let space = space::create(library, &Space::fixed(&data.chunk))?;

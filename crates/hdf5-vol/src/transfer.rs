@@ -3,7 +3,7 @@
 //! Where the types are the same and the buffer is one block, the model reads into it and writes from it. Otherwise elements go through
 //! a buffer of at most [`PIECE`] bytes, or one element.
 
-use std::{ffi::c_void, ptr, slice, sync::Arc};
+use std::{cell::Cell, ffi::c_void, ptr, slice, sync::Arc};
 
 use isotach_hdf5::{Header, Object, Run, Space};
 
@@ -90,6 +90,7 @@ impl Transfer {
         let header: Arc<Header> = object.header()?;
         let data = header.data.as_ref().ok_or_else(|| Error::argument("not a dataset"))?;
         let kind = view.file_type(&header.datatype)?;
+        kind.check(data)?;
         let memory_size = library.H5Tget_size(memory_type);
         if memory_size == 0 {
             return Err(Error::argument("no type of the elements in memory"));
@@ -173,7 +174,8 @@ impl Transfer {
         })
     }
 
-    /// Writes from the program's buffer.
+    /// Writes from the program's buffer. Once something has changed, or if the store fails, an error is noted: what was done in part is not
+    /// to be committed.
     ///
     /// # Safety
     /// The buffer holds the selected elements of memory.
@@ -182,10 +184,27 @@ impl Transfer {
             return Ok(());
         }
         let buffer = present(buffer)?;
+        let has_stored = Cell::new(false);
+        self.view.noting(
+            || has_stored.get(),
+            || {
+                // SAFETY: the caller's promise.
+                unsafe { self.write_all(buffer, &has_stored) }
+            },
+        )
+    }
+
+    /// # Safety
+    /// As [`Self::write`].
+    unsafe fn write_all(&self, buffer: *const u8, has_stored: &Cell<bool>) -> Result<()> {
+        let store = |runs: &[Run], packed: &[u8]| {
+            has_stored.set(true);
+            self.store(runs, packed)
+        };
         if let Some((first, length)) = self.block() {
             // SAFETY: the caller's promise, for the one block of the selection.
             let source = unsafe { slice::from_raw_parts(buffer.add(first), length) };
-            return self.store(&self.in_file.runs, source);
+            return store(&self.in_file.runs, source);
         }
         let _kept = self.has_fill.then(|| self.view.keep_blobs());
         self.pieces(|part, bytes, background| {
@@ -198,7 +217,7 @@ impl Transfer {
                 }
                 self.convert(self.memory_type, self.kind.file.raw(), count, bytes, background)?;
             }
-            self.store(&part.in_file, &bytes[..count * self.kind.size])
+            store(&part.in_file, &bytes[..count * self.kind.size])
         })
     }
 
@@ -269,6 +288,9 @@ pub(crate) fn convert(
     // SAFETY: the caller made both buffers large enough for the larger of both types.
     let status =
         unsafe { view.library.H5Tconvert(from, to, count, bytes.as_mut_ptr().cast(), background, dxpl) };
+    if let Some(error) = view.take_failure() {
+        return Err(error);
+    }
     check(status, "H5Tconvert")?;
     Ok(())
 }

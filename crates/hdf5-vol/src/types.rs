@@ -4,7 +4,7 @@
 
 use std::{ptr, sync::Arc};
 
-use isotach_hdf5::{Error as FileError, Object};
+use isotach_hdf5::{Data, Error as FileError, Object};
 
 use crate::{
     abi::{Hid, id_type, type_class},
@@ -140,6 +140,24 @@ impl FileType {
         }
         let contents = contents(library, memory.raw())?;
         Ok(Self { file, memory, size, contents })
+    }
+
+    /// Refuses data whose elements are of another size, since buffers are made for those of the type.
+    pub(crate) fn check(&self, data: &Data) -> Result<()> {
+        if data.element as usize != self.size {
+            return Err(self.mismatch("elements", data.element as usize));
+        }
+        data.fill.as_deref().map_or(Ok(()), |fill| self.check_element(fill))
+    }
+
+    /// Refuses an element of another size.
+    pub(crate) fn check_element(&self, element: &[u8]) -> Result<()> {
+        if element.len() == self.size { Ok(()) } else { Err(self.mismatch("a fill value", element.len())) }
+    }
+
+    fn mismatch(&self, what: &str, size: usize) -> Error {
+        let what = format!("{what} of {size} bytes, of a datatype of {}", self.size);
+        FileError::corrupt(what, "the header of a dataset").into()
     }
 }
 

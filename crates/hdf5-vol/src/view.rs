@@ -43,8 +43,10 @@ pub(crate) struct View {
     paths: Mutex<HashMap<u64, String>>,
     /// Whether replaced blobs are kept, since others may name them.
     pub(crate) keeps_blobs: AtomicBool,
-    /// The first write that failed.
-    failure: Mutex<Option<String>>,
+    /// How many blobs were stored and removed.
+    pub(crate) blob_changes: AtomicUsize,
+    /// Why a blob was not stored or removed in the conversion that goes on.
+    blob_failure: Mutex<Option<Error>>,
 }
 
 impl View {
@@ -71,7 +73,8 @@ impl View {
             file_handles: AtomicUsize::new(0),
             paths: Mutex::default(),
             keeps_blobs: AtomicBool::new(false),
-            failure: Mutex::default(),
+            blob_changes: AtomicUsize::new(0),
+            blob_failure: Mutex::default(),
         }))
     }
 
@@ -102,26 +105,45 @@ impl View {
         self.intent.fetch_or(access::SWMR_WRITE, Ordering::Relaxed);
     }
 
-    /// Remembers that something that the program wrote is lost.
-    pub(crate) fn note_failure<T>(&self, result: &Result<T>) {
-        if let Some(error) = result.as_ref().err().filter(|error| error.is_of_store()) {
-            let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-            failure.get_or_insert_with(|| error.to_string());
+    /// Does what writes, and remembers its failure if some of it was done or the store failed: nothing is committed after it. Blobs that were
+    /// stored or removed count as done.
+    pub(crate) fn noting<T>(
+        &self,
+        has_begun: impl FnOnce() -> bool,
+        write: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let before = self.blob_changes.load(Ordering::Relaxed);
+        let written = write();
+        if let Err(error) = &written
+            && (has_begun() || error.is_of_store() || self.blob_changes.load(Ordering::Relaxed) != before)
+        {
+            self.file.note_failure(error.to_string());
         }
+        written
     }
 
-    /// Commits what was written, if anything was. After a failed write nothing is committed: readers keep the last whole version.
+    /// Keeps the failure of a blob for the end of the conversion. HDF5 must not see it: it would free the elements that it has converted as if
+    /// they were in memory.
+    pub(crate) fn keep_failure(&self, error: Error) {
+        self.blob_failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    /// The failure of a blob in the conversion that has ended.
+    pub(crate) fn take_failure(&self) -> Option<Error> {
+        self.blob_failure.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Commits what was written, if anything was. After a failed write through any opening nothing is committed until all are closed: readers
+    /// keep the last whole version. An opening for reading leaves to the others of the file when they commit.
     pub(crate) fn settle(&self) -> Result<()> {
-        if !self.file.is_writable() || !self.file.has_changes() {
+        if self.writable().is_err() || !self.file.is_writable() {
             return Ok(());
         }
-        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(failure) = failure {
-            self.file.discard()?;
-            return Err(Error::argument(format!(
-                "{} stays at its last version, since a write failed: {failure}",
-                self.name
-            )));
+        if let Some(cause) = self.file.failure() {
+            return Err(FileError::WriteFailed { what: self.name.clone(), cause }.into());
+        }
+        if !self.file.has_changes() {
+            return Ok(());
         }
         self.file.commit()?;
         Ok(())

@@ -206,15 +206,17 @@ impl Session {
                 let is_large = record.length as usize > 2 * PAGE;
                 let (offset, wanted) =
                     if is_large { (part.offset.into(), part.length) } else { (0, record.length) };
-                let mut buffer = vec![0; wanted as usize];
                 let cell = Cell::array(array(part.page));
+                let short =
+                    || Error::corrupt("a page of blobs that is short", format!("array {}", part.page));
+                if is_large && container.size_many(&[cell])?.pop().flatten().is_none_or(|size| size < end) {
+                    return Err(short());
+                }
+                let mut buffer = vec![0; wanted as usize];
                 let mut reads = [ArrayRead { cell, offset, buffer: &mut buffer, filled: 0 }];
                 container.read_many(&mut reads)?;
                 if reads[0].filled != buffer.len() {
-                    return Err(Error::corrupt(
-                        "a page of blobs that is short",
-                        format!("array {}", part.page),
-                    ));
+                    return Err(short());
                 }
                 if is_large {
                     return Ok(buffer);

@@ -6,10 +6,12 @@
 
 use std::sync::Arc;
 
+use isotach_object::{Container, Error as ObjectError};
+
 use crate::{
     Data, Error, Result,
     grid::{Grid, Piece},
-    layout::array,
+    layout::{array, metadata},
     ranges::{Patches, Ranges},
     records::{Chunk, Form},
     session::Session,
@@ -105,6 +107,18 @@ impl<'d> Target<'d> {
         let filters = &self.data.filters;
         crate::filters::decode(filters, chunk.mask, stored.ok_or_else(gone)?, self.length, &|| self.place())
     }
+
+    /// The bytes in these ranges of a chunk that this process has stored.
+    pub(crate) fn stored_ranges(
+        &self,
+        own: &dyn Container,
+        key: &Key,
+        chunk: &Chunk,
+        ranges: &Ranges,
+    ) -> Result<Patches> {
+        let stored = stored_bytes(own, self.number, key, chunk)?;
+        Ok(Patches::of(ranges, &self.decoded(stored, chunk)?))
+    }
 }
 
 impl Session {
@@ -142,6 +156,7 @@ impl Session {
                     ranges.iter().for_each(|range| old.written.add(range, target.length));
                 }
             }
+            self.memory = self.memory.saturating_sub(memory_of(&old.state));
             old.state = state;
             return Ok(());
         }
@@ -184,7 +199,7 @@ impl Session {
             // Nothing more is expected of it.
             return self.spill(store, target, key);
         }
-        if self.memory > MEMORY_MAX { self.spill_others(store, &at) } else { Ok(()) }
+        if self.memory > MEMORY_MAX { self.spill_others(store, Some(&at)) } else { Ok(()) }
     }
 
     /// Makes a chunk one that takes patches.
@@ -240,10 +255,10 @@ impl Session {
         Ok(())
     }
 
-    /// Stores the chunks in memory, but for one, until half of the room is free.
-    fn spill_others(&mut self, store: &Store, kept: &(u64, Key)) -> Result<()> {
+    /// Stores the chunks in memory, but for one to keep, until half of the room is free.
+    fn spill_others(&mut self, store: &Store, kept: Option<&(u64, Key)>) -> Result<()> {
         let in_memory = |(at, dirty): (&(u64, Key), &Dirty)| {
-            (memory_of(&dirty.state) > 0 && at != kept).then(|| at.clone())
+            (memory_of(&dirty.state) > 0 && Some(at) != kept).then(|| at.clone())
         };
         let others: Vec<_> = self.chunks.iter().filter_map(in_memory).collect();
         for (number, key) in others {
@@ -253,6 +268,11 @@ impl Session {
             self.with_target(number, |session, target| session.spill(store, target, &key))?;
         }
         Ok(())
+    }
+
+    /// Stores chunks in memory if there are too many.
+    pub(crate) fn make_room(&mut self, store: &Store) -> Result<()> {
+        if self.memory > MEMORY_MAX { self.spill_others(store, None) } else { Ok(()) }
     }
 
     /// Stores all chunks that are whole in memory, of one dataset or of all.
@@ -286,27 +306,22 @@ impl Session {
         let seen = self.base_chunk(target.number, key)?;
         let Some(dirty) = self.chunks.get(&at) else { return Ok(()) };
         let Written::Some(ranges) = &dirty.written else { return Ok(()) };
-        if dirty.seen == seen {
+        // The entry of a chunk in place stays the same when its bytes change.
+        let is_in_place = seen.as_ref().is_some_and(|seen| seen.form == Form::InPlace);
+        if dirty.seen == seen && (!is_in_place || matches!(dirty.state, State::Patches(_))) {
             return Ok(());
         }
-        let (before, ranges) = (memory_of(&dirty.state), ranges.clone());
-        let mut patches = Patches::default();
-        let mut add = |whole: &[u8]| {
-            for range in ranges.iter() {
-                let bytes = whole.get(range.start as usize..range.end as usize).unwrap_or_default();
-                patches.write(range.start, bytes);
-            }
-        };
-        match &dirty.state {
-            State::Whole(whole) => add(whole),
-            State::Patches(same) => patches = (**same).clone(),
+        let before = memory_of(&dirty.state);
+        let patches = match &dirty.state {
+            State::Whole(whole) => Patches::of(ranges, whole),
+            State::Patches(same) => (**same).clone(),
             State::Stored(chunk) => {
-                let stored = stored_bytes(&*store.container, target.number, key, chunk)?;
-                add(&target.decoded(stored, chunk)?);
+                let patches = target.stored_ranges(&*store.container, key, chunk, ranges)?;
                 self.unused.extend(array_of(chunk));
+                patches
             }
-            State::Removed => add(&target.blank()),
-        }
+            State::Removed => Patches::of(ranges, &target.blank()),
+        };
         let state = if seen.is_some() && takes_patches(target) {
             State::Patches(Arc::new(patches))
         } else {
@@ -319,6 +334,27 @@ impl Session {
             (dirty.seen, dirty.state) = (seen, state);
         }
         Ok(())
+    }
+
+    /// Forgets what was changed in datasets that the base does not have any more. Returns the error that says so.
+    pub(crate) fn forget_gone(&mut self) -> Result<Option<Error>> {
+        let mut gone: Vec<u64> = self.chunks.keys().map(|(number, _)| *number).collect();
+        gone.dedup();
+        let mut error = None;
+        for number in gone {
+            if self.header(number)?.is_some() {
+                continue;
+            }
+            self.forget_chunks(number, |_| true)?;
+            self.forget_values(number);
+            self.forget(metadata(number));
+            let what = format!(
+                "another process has removed dataset {number}: what was written to it is given up, \
+                 and other changes can be committed"
+            );
+            error = Some(ObjectError::Conflict { what }.into());
+        }
+        Ok(error)
     }
 
     /// Forgets the changed chunks of a dataset for which this holds.
@@ -339,7 +375,7 @@ impl Session {
 }
 
 /// Whether a stored chunk of the dataset is changed by ranges: it has no filters, and is too large for its entry.
-fn takes_patches(target: Target<'_>) -> bool {
+pub(crate) fn takes_patches(target: Target<'_>) -> bool {
     target.data.filters.is_empty() && target.length > INLINE_CHUNK
 }
 

@@ -15,11 +15,11 @@ use isotach_object::{
 
 use crate::{
     Error, Result,
-    chunk::{Dirty, Key, State, Target, Written, array_of},
+    chunk::{Dirty, Key, State, Target, Written, array_of, takes_patches},
     layout::{
-        ATTRIBUTE, FENCE_KEY, FILE, IN_PLACE, array, in_place, in_place_cell, index, is_metadata, metadata,
-        name_in,
+        ATTRIBUTE, FENCE_KEY, FILE, array, in_place, in_place_cell, index, is_metadata, metadata, name_in,
     },
+    ranges::Patches,
     records::{AttributeRecord, Chunk, Form, Place},
     session::{Session, list},
     store::{Store, stored_bytes},
@@ -126,7 +126,10 @@ impl Session {
         };
         self.end_changes(store);
         self.rebase(epoch);
+        // It may be lost until it is flushed: then every later commit fails too.
+        self.is_uncertain = true;
         store.container.flush()?;
+        self.is_uncertain = false;
         Ok(())
     }
 
@@ -184,6 +187,8 @@ impl Session {
         self.memory = 0;
         self.stored = 0;
         self.is_uncertain = false;
+        // A file that was truncated is what it was.
+        self.is_reset = false;
         self.rebase(self.version);
     }
 
@@ -191,13 +196,18 @@ impl Session {
         let container = store.container.clone();
         let mut conditions = self.conditions();
         let mut sink = Sink::new(&*container);
-        let fence = self.fence_of_commit(&*container)?;
-        self.updates(&*container, &mut sink)?;
+        let mut fence = self.fence_of_commit(&*container)?;
+        let destroyed = self.updates(&*container, &mut sink)?;
+        if destroyed > 0 && fence.is_none() {
+            fence = Some(crate::fence::fence(&*container)?);
+        }
         if let Some(fence) = &fence {
             conditions.push(Condition { object: FILE, key: FENCE_KEY.to_vec(), expected: fence.clone() });
         }
-        if let (true, Some(value)) = (self.is_reset, fence.flatten()) {
-            // The object that held it is new.
+        if let (true, Some(old)) = (self.is_reset, fence) {
+            // The object that held it is new. Others may have written the arrays that go, and not committed them.
+            let old = old.and_then(|old| Some(u64::from_le_bytes(*old.first_chunk()?))).unwrap_or(0);
+            let value = old.max(destroyed).to_le_bytes();
             sink.push(Update::Put { cell: Cell::kv(FILE, FENCE_KEY), value: &value })?;
         }
         sink.finish(&conditions).map_err(|error| {
@@ -220,13 +230,17 @@ impl Session {
         if self.is_reset { Vec::new() } else { links.chain(chunks).collect() }
     }
 
-    /// Passes all updates to the sink.
-    fn updates(&mut self, container: &dyn Container, sink: &mut Sink<'_>) -> Result<()> {
+    /// Passes all updates to the sink. Returns a number above those of the arrays that a truncated file loses.
+    fn updates(&mut self, container: &dyn Container, sink: &mut Sink<'_>) -> Result<u64> {
+        let mut above = 0;
         if self.is_reset {
             let (mut next, keep) = (Some(isotach_object::Anchor::start()), self.written_arrays());
             while let Some(anchor) = next {
                 let (objects, after) = container.list_objects(&anchor, UPDATES_MAX)?;
                 for object in objects.into_iter().filter(|object| !keep.contains(object)) {
+                    if object == array(object.lo()) {
+                        above = above.max(object.lo().saturating_add(1));
+                    }
                     sink.push(Update::Destroy { object })?;
                 }
                 next = after;
@@ -254,7 +268,8 @@ impl Session {
         self.destroyed
             .iter()
             .chain(&removed)
-            .try_for_each(|object| sink.push(Update::Destroy { object: *object }))
+            .try_for_each(|object| sink.push(Update::Destroy { object: *object }))?;
+        Ok(above)
     }
 
     /// The arrays that this session wrote and that its commit names.
@@ -302,49 +317,45 @@ impl Session {
     ) -> Result<()> {
         let number = target.number;
         let cell = Cell::kv(index(number), key);
+        let bytes = in_place_cell(number, key);
+        let is_in_place = old.is_some_and(|old| old.form == Form::InPlace);
+        let write_in_place = |sink: &mut Sink<'_>, patches: &Patches| {
+            let mut patches = patches.iter();
+            patches.try_for_each(|(offset, data)| sink.push(Update::Write { cell: bytes, offset, data }))
+        };
         let mut drop_old = |sink: &mut Sink<'_>| {
             removed.extend(old.and_then(array_of));
-            match old.map(|chunk| &chunk.form) {
-                Some(Form::InPlace) => {
-                    sink.push(Update::Remove { cell: Cell::general(in_place(number), key, IN_PLACE) })
-                }
-                _ => Ok(()),
-            }
+            if is_in_place { sink.push(Update::Remove { cell: bytes }) } else { Ok(()) }
         };
-        match &dirty.state {
-            State::Stored(chunk) => {
+        match (&dirty.state, &dirty.written) {
+            (State::Stored(chunk), Written::Some(ranges)) if is_in_place && takes_patches(target) => {
+                // Its entry does not tell what others have changed in it since: only what was written goes there.
+                let patches = target.stored_ranges(&*self.live, key, chunk, ranges)?;
+                removed.extend(array_of(chunk));
+                write_in_place(sink, &patches)
+            }
+            (State::Stored(chunk), _) => {
                 sink.push(Update::Put { cell, value: &chunk.encode() })?;
                 drop_old(sink)
             }
-            State::Removed if old.is_none() => Ok(()),
-            State::Removed => {
+            (State::Removed, _) if old.is_none() => Ok(()),
+            (State::Removed, _) => {
                 sink.push(Update::Remove { cell })?;
                 drop_old(sink)
             }
-            State::Patches(patches) => {
-                let bytes = in_place_cell(number, key);
-                match old.map(|chunk| &chunk.form) {
-                    Some(Form::InPlace) => {}
-                    _ => {
-                        let whole = old.map(|chunk| stored_bytes(&*self.base()?, number, key, chunk));
-                        let gone = || {
-                            Error::corrupt("a chunk that is missing or short", format!("dataset {number}"))
-                        };
-                        let mut whole = whole.transpose()?.flatten().ok_or_else(gone)?;
-                        patches.apply(0, &mut whole);
-                        sink.push(Update::Write { cell: bytes, offset: 0, data: &whole })?;
-                        let chunk =
-                            Chunk { form: Form::InPlace, mask: 0, stored_length: target.length as u64 };
-                        sink.push(Update::Put { cell, value: &chunk.encode() })?;
-                        return drop_old(sink);
-                    }
-                }
-                patches
-                    .iter()
-                    .try_for_each(|(offset, data)| sink.push(Update::Write { cell: bytes, offset, data }))
+            (State::Patches(patches), _) if is_in_place => write_in_place(sink, patches),
+            (State::Patches(patches), _) => {
+                let whole = old.map(|chunk| stored_bytes(&*self.base()?, number, key, chunk));
+                let gone = || Error::corrupt("a chunk that is missing or short", format!("dataset {number}"));
+                let mut whole = whole.transpose()?.flatten().ok_or_else(gone)?;
+                patches.apply(0, &mut whole);
+                sink.push(Update::Write { cell: bytes, offset: 0, data: &whole })?;
+                let chunk = Chunk { form: Form::InPlace, mask: 0, stored_length: target.length as u64 };
+                sink.push(Update::Put { cell, value: &chunk.encode() })?;
+                drop_old(sink)
             }
             // Every chunk that was whole in memory has been stored.
-            State::Whole(_) => Ok(()),
+            (State::Whole(_), _) => Ok(()),
         }
     }
 
@@ -366,9 +377,10 @@ impl Session {
         Ok(())
     }
 
-    /// Goes to the newest version, and puts the changes over it.
+    /// Goes to the newest version, and puts the changes over it. Fails once if datasets that were changed are gone.
     pub(crate) fn go_to_newest(&mut self, store: &Store) -> Result<()> {
         self.rebase(store.container.epoch()?);
+        let gone = self.forget_gone()?;
         let in_part: Vec<_> = self
             .chunks
             .iter()
@@ -378,7 +390,8 @@ impl Session {
         for (number, key) in in_part {
             self.with_target(number, |session, target| session.reseat(store, target, &key))?;
         }
-        Ok(())
+        self.make_room(store)?;
+        gone.map_or(Ok(()), Err)
     }
 
     /// Removes an object with everything that belongs to it, but for what its links lead to.
@@ -412,7 +425,7 @@ impl Session {
     }
 
     /// Arrays of attributes that no commit has named are not needed any more.
-    fn forget_values(&mut self, number: u64) {
+    pub(crate) fn forget_values(&mut self, number: u64) {
         let values = self.changed(metadata(number));
         let values: Vec<_> = values
             .filter_map(|(key, change)| {

@@ -63,6 +63,14 @@ pub enum Error {
         /// The container of the file.
         what: String,
     },
+    /// A write failed before, perhaps in part, so that nothing is committed any more.
+    #[error("file {what} stays at its last version, since a write failed: {cause}")]
+    WriteFailed {
+        /// The file.
+        what: String,
+        /// Why the write failed.
+        cause: String,
+    },
     /// The object store failed.
     #[error(transparent)]
     Object(ObjectError),

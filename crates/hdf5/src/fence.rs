@@ -1,4 +1,5 @@
-//! The fence of [sweeps](crate::sweep): arrays with a number below it that no entry names are being destroyed.
+//! The fence of [sweeps](crate::sweep): arrays with a number below it that no entry names are being destroyed. The commit
+//! of a truncated file raises it too.
 
 use isotach_object::{Cell, Container};
 

@@ -34,6 +34,8 @@ pub struct File {
     gate: RwLock<()>,
     /// How many handles each object has.
     handles: Mutex<HashMap<u64, u64>>,
+    /// Why a write failed in part, if one did.
+    failure: Mutex<Option<String>>,
 }
 
 impl File {
@@ -86,6 +88,7 @@ impl File {
             session: Mutex::new(session),
             gate: RwLock::new(()),
             handles: Mutex::default(),
+            failure: Mutex::default(),
         }
     }
 
@@ -196,15 +199,33 @@ impl File {
         Ok(Object::open(self.clone(), number, kind))
     }
 
+    /// Notes that a write failed and may have been done in part: from now on nothing is committed, through no handle of the process. The
+    /// first failure is kept.
+    pub fn note_failure(&self, what: String) {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(what);
+    }
+
+    /// The failure that was noted.
+    pub fn failure(&self) -> Option<String> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Commits everything that was written through this process's handles, as one version, and makes it durable. Returns the new version.
     /// Of several processes that change one entry the last one wins; ranges of a chunk are merged.
     ///
     /// # Errors
-    /// `AlreadyExists` if another process has created one of the links; what was written stays uncommitted. `Object`.
+    /// `AlreadyExists` if another process has created one of the links; what was written stays uncommitted. `WriteFailed` after
+    /// [`File::note_failure`]; `InvalidInput` after a fork. `Object`.
     pub fn commit(&self) -> Result<u64> {
         let _alone = self.alone();
+        if let Some(cause) = self.failure() {
+            return Err(Error::WriteFailed { what: self.name.clone(), cause });
+        }
         let mut session = self.session();
         if self.is_writable() {
+            if session.has_changes() {
+                self.store.check_process()?;
+            }
             session.commit(&self.store)?;
             if let Some(bytes) = session.counted.take() {
                 self.set_stub_length(bytes);
@@ -216,8 +237,9 @@ impl File {
     /// Gives up what was not committed.
     ///
     /// # Errors
-    /// `Object`.
+    /// `InvalidInput` after a fork.
     pub fn discard(&self) -> Result<()> {
+        self.store.check_process()?;
         let _alone = self.alone();
         self.session().discard(&self.store);
         Ok(())
@@ -319,7 +341,7 @@ impl File {
 
 impl Drop for File {
     fn drop(&mut self) {
-        if self.is_writable() {
+        if self.is_writable() && self.store.check_process().is_ok() {
             self.session().discard(&self.store);
         }
     }

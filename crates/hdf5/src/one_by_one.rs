@@ -66,6 +66,9 @@ impl Session {
         store.flush_arrays()?;
         // What others have committed since is seen from here on.
         self.rebase(live.epoch()?);
+        if let Some(error) = self.forget_gone()? {
+            return Err(error);
+        }
         self.check_new_links(&*live)?;
         let outcome = self.apply(store, &*live);
         if let Err(error) = &outcome {

@@ -52,6 +52,16 @@ pub(crate) struct Patches {
 }
 
 impl Patches {
+    /// The bytes in these ranges of a chunk.
+    pub(crate) fn of(ranges: &Ranges, whole: &[u8]) -> Self {
+        let mut patches = Self::default();
+        for range in ranges.iter() {
+            let bytes = whole.get(range.start as usize..range.end as usize).unwrap_or_default();
+            patches.write(range.start, bytes);
+        }
+        patches
+    }
+
     pub(crate) fn write(&mut self, offset: u64, bytes: &[u8]) {
         if bytes.is_empty() {
             return;

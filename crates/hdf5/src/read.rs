@@ -199,7 +199,7 @@ impl Reader<'_> {
                 Source::Filtered { is_own, chunk } => match &chunk.form {
                     Form::Inline(stored) => spread(&self.decoded(chunk, stored.clone())?, 0, of_job, packed),
                     Form::Array(_) | Form::InPlace => {
-                        let buffer = vec![0; chunk.stored_length as usize];
+                        let buffer = vec![0; self.length_to_read(job, chunk)?];
                         bytes += buffer.len();
                         let into = Into::Buffer(buffer, job.pieces.clone());
                         wanted.push(Wanted { job: at, is_own: *is_own, offset: 0, into });
@@ -212,6 +212,19 @@ impl Reader<'_> {
             }
         }
         self.read(jobs, wanted, pieces, packed)
+    }
+
+    /// The length of a chunk as stored. A record that is far from what a chunk has after filters is not trusted.
+    fn length_to_read(&self, job: &Job, chunk: &Chunk) -> Result<usize> {
+        let length = chunk.stored_length;
+        if length / 2 > self.target.length as u64 + (1 << 20) {
+            let is_own = matches!(job.source, Source::Filtered { is_own: true, .. });
+            let container = if is_own { &self.own } else { &self.base };
+            if container.size_many(&[self.cell(job)])?.pop().flatten().is_none_or(|size| size < length) {
+                return Err(self.in_chunk(job, self.damaged("it is missing or short")));
+            }
+        }
+        Ok(length as usize)
     }
 
     /// The reads of a chunk without filters.

@@ -41,7 +41,7 @@ const ENTRIES_MAX: usize = 1 << 16;
 /// One version of a file, and what this process has changed since.
 #[derive(Debug)]
 pub(crate) struct Session {
-    live: Arc<dyn Container>,
+    pub(crate) live: Arc<dyn Container>,
     base: Option<Arc<dyn Container>>,
     /// The base is the live container, which others change.
     is_live: bool,
@@ -66,7 +66,7 @@ pub(crate) struct Session {
     pub(crate) in_place_left: Vec<(ObjectId, Key)>,
     /// Bytes of changed chunks in memory.
     pub(crate) memory: usize,
-    /// A commit failed and may count.
+    /// A commit failed and may count, or it counts and may be lost.
     pub(crate) is_uncertain: bool,
     pub(crate) blobs: Blobs,
     /// Bytes of attributes and blobs that were stored or removed, and what the chunks of a removed object were.
@@ -197,6 +197,7 @@ impl Session {
 
     pub(crate) fn has_changes(&self) -> bool {
         self.is_reset
+            || self.is_uncertain
             || !self.changes.is_empty()
             || !self.chunks.is_empty()
             || !self.destroyed.is_empty()

@@ -6,7 +6,11 @@ use std::{
     collections::HashMap,
     fs,
     path::{Path, PathBuf},
-    sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak},
+    process,
+    sync::{
+        Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use isotach_object::{Container, Engine, Error as ObjectError, Label, Pool, PoolUri, Registry};
@@ -85,7 +89,13 @@ type Open = HashMap<Key, Weak<File>>;
 
 fn open_files() -> MutexGuard<'static, Open> {
     static FILES: LazyLock<Mutex<Open>> = LazyLock::new(Mutex::default);
-    FILES.lock().unwrap_or_else(PoisonError::into_inner)
+    static PROCESS: AtomicU32 = AtomicU32::new(0);
+    let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    if PROCESS.swap(process::id(), Ordering::Relaxed) != process::id() {
+        // After a fork, those of the parent are not ours.
+        files.clear();
+    }
+    files
 }
 
 impl Site {
@@ -151,13 +161,17 @@ impl Site {
     ) -> Result<Arc<File>> {
         match self.place(name)? {
             Place::Pool { uri, label, path } => {
+                let stub = Stub { label: label.clone(), pool: uri.to_string() };
+                let is_other =
+                    |path: &PathBuf| stub::read(path).is_ok_and(|found| !found.gives_way_to(&stub));
+                let is_taken = path.as_ref().is_some_and(is_other);
+                if is_taken && creation == Creation::New {
+                    return Err(exists(name));
+                }
                 let file =
                     self.create_in_pool(name, (&uri, &label), path.clone(), creation, root, properties)?;
-                if let Some(path) = path
-                    && !matches!(stub::read(&path), Ok(Found::Other(_) | Found::Kept(_)))
-                {
+                if let (Some(path), false) = (path, is_taken) {
                     // A path that cannot be written, has no stub.
-                    let stub = Stub { label, pool: uri.to_string() };
                     let _ = stub::write(&path, &stub, false, false);
                 }
                 Ok(file)
@@ -248,8 +262,9 @@ impl Site {
         Ok(register(&mut open, (uri.to_string(), stub.label, None), file))
     }
 
-    /// Opens a file. All handles of a process share one [`File`], which becomes writable when the first writer comes. If there is no file
-    /// of this name, what is behind its last `@` is the name of a snapshot, which is opened for reading.
+    /// Opens a file. All handles of a process share one [`File`], which becomes writable when the first writer comes; without
+    /// changes it goes to the newest version. If there is no file of this name, what is behind its last `@` is the name of a snapshot,
+    /// which is opened for reading.
     ///
     /// # Errors
     /// `NotFound` (`errno = 2`); `ReadOnly` for a snapshot that is to be written; `InvalidInput` for a path that holds something else;
@@ -283,6 +298,9 @@ impl Site {
                 Some(snapshot) if is_written => return Err(read_only(name, snapshot)),
                 None if is_written => file.make_writable(),
                 _ => {}
+            }
+            if snapshot.is_none() && !file.has_changes() {
+                file.refresh()?;
             }
             return Ok(file);
         }

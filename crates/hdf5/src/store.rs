@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     ops::Range,
+    process,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -12,7 +13,7 @@ use std::{
 use isotach_object::{ArrayRead, Cell, Container, Update};
 
 use crate::{
-    Filter, Result,
+    Error, Filter, Result,
     fence::{fence, number_of},
     filters,
     layout::{FIRST_NUMBER, array, in_place_cell},
@@ -30,6 +31,8 @@ const DECODED_MAX: usize = 32 << 20;
 #[derive(Debug)]
 pub(crate) struct Store {
     pub(crate) container: Arc<dyn Container>,
+    /// The process that opened it. After a fork, the child has the numbers and the changes of its parent, which are not to count twice.
+    process: u32,
     numbers: Mutex<Numbers>,
     /// Whether arrays were written since the last flush.
     has_written: AtomicBool,
@@ -55,14 +58,25 @@ impl Store {
     pub(crate) fn new(container: Arc<dyn Container>) -> Self {
         Self {
             container,
+            process: process::id(),
             numbers: Mutex::default(),
             has_written: AtomicBool::new(false),
             decoded: Mutex::default(),
         }
     }
 
+    /// Fails in another process than the one that opened it.
+    pub(crate) fn check_process(&self) -> Result<()> {
+        if self.process == process::id() {
+            return Ok(());
+        }
+        let what = format!("container {}, which was opened before a fork", self.container.label());
+        Err(Error::invalid(what, "a file that this process has opened"))
+    }
+
     /// A number that nothing else in the container ever gets.
     pub(crate) fn number(&self) -> Result<u64> {
+        self.check_process()?;
         let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut first = FIRST_NUMBER;
         if !numbers.is_above_fence {
@@ -93,6 +107,7 @@ impl Store {
 
     /// Writes a new array of this number, which [`Store::number`] returned.
     pub(crate) fn write_array_as(&self, number: u64, bytes: &[u8]) -> Result<()> {
+        self.check_process()?;
         self.container.write_new(array(number), bytes)?;
         self.has_written.store(true, Ordering::Release);
         Ok(())

@@ -40,6 +40,18 @@ pub(crate) enum Found {
     Kept(&'static str),
 }
 
+impl Found {
+    /// Whether a file in a pool may have this stub there: nothing is lost.
+    pub(crate) fn gives_way_to(&self, stub: &Stub) -> bool {
+        let pool_of = |stub: &Stub| stub.pool.split('?').next().map(str::to_owned);
+        match self {
+            Self::Nothing | Self::Empty => true,
+            Self::Stub(there) => there.label == stub.label && pool_of(there) == pool_of(stub),
+            Self::Other(_) | Self::Kept(_) => false,
+        }
+    }
+}
+
 impl Stub {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let Self { label, pool } = self;

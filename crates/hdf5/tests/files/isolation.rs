@@ -143,6 +143,18 @@ fn a_reader_keeps_its_version_until_it_refreshes() {
 }
 
 #[test]
+fn opening_again_goes_to_the_newest_version_if_there_are_no_changes() {
+    for shared in everywhere() {
+        let (writer, reader) = (shared.create(), shared.open(1));
+        assert_eq!(reader.root().unwrap().link("one").unwrap(), None);
+        linked(&writer, "one", group());
+        writer.commit().unwrap();
+        let again = shared.open(1);
+        assert!(Arc::ptr_eq(&reader, &again) && again.root().unwrap().link("one").unwrap().is_some());
+    }
+}
+
+#[test]
 fn the_second_to_create_a_link_gets_a_conflict_and_can_give_up() {
     for shared in everywhere() {
         let (one, other) = (shared.create(), shared.open(1));
@@ -211,6 +223,56 @@ fn ranges_of_one_chunk_from_several_processes_are_merged() {
                 assert!(read_all(&at(&file, name)) == expected, "{name} in round {round}");
             }
         }
+    }
+}
+
+#[test]
+fn a_chunk_in_place_that_was_stored_again_keeps_what_others_changed() {
+    let twice = everywhere().into_iter().map(|shared| (shared, false));
+    for (shared, refreshes) in twice.chain(everywhere().into_iter().map(|shared| (shared, true))) {
+        let file = shared.create();
+        let set = dataset(&file, "set", data(&[1000], &[2000], 8));
+        set.write(&whole(&set), &[1; 8000]).unwrap();
+        file.commit().unwrap();
+        set.write(&[Run { first: 0, count: 1 }], &[2; 8]).unwrap();
+        file.commit().unwrap();
+        let other = shared.open(1);
+        // All that there is of the chunk: it is stored at once.
+        set.write(&whole(&set), &[3; 8000]).unwrap();
+        let longer = at(&other, "set");
+        longer.set_extent(&[1500]).unwrap();
+        longer.write(&[Run { first: 1000, count: 500 }], &[4; 4000]).unwrap();
+        other.commit().unwrap();
+        let expected = [[3; 8000].as_slice(), &[4; 4000]].concat();
+        if refreshes {
+            file.refresh().unwrap();
+            assert!(read_all(&set) == expected);
+        }
+        file.commit().unwrap();
+        assert!(read_all(&set) == expected);
+        other.refresh().unwrap();
+        assert!(read_all(&longer) == expected);
+    }
+}
+
+#[test]
+fn a_dataset_that_another_process_removes_does_not_stop_other_changes() {
+    for shared in everywhere() {
+        let (file, other) = (shared.create(), shared.open(1));
+        let set = dataset(&file, "set", data(&[1000], &[1000], 8));
+        set.write(&whole(&set), &[1; 8000]).unwrap();
+        file.commit().unwrap();
+        other.refresh().unwrap();
+        let theirs = at(&other, "set");
+        theirs.write(&[Run { first: 0, count: 1 }], &[2; 8]).unwrap();
+        linked(&other, "new", group());
+        file.root().unwrap().remove_link("set").unwrap();
+        drop(set);
+        file.commit().unwrap();
+        let error = other.commit().unwrap_err().to_string();
+        assert!(error.contains(&format!("removed dataset {}", theirs.number())), "{error}");
+        other.commit().unwrap();
+        assert!(other.root().unwrap().link("new").unwrap().is_some());
     }
 }
 

@@ -292,3 +292,22 @@ fn parts_of_one_chunk_from_several_processes_are_all_kept_in_whole_chunks() {
         }
     }
 }
+
+#[test]
+fn after_a_last_flush_that_failed_every_commit_fails_until_the_changes_are_given_up() {
+    let shared = Shared::new();
+    create(&shared);
+    let (file, engine) = shared.open(1);
+    engine.fail_flush(1000);
+    linked(&file, "one", group());
+    file.commit().unwrap();
+    let flushes = 1000 - engine.fail_flush(0);
+    linked(&file, "other", group());
+    engine.fail_flush(flushes);
+    let error = file.commit().unwrap_err().to_string();
+    assert!(error.contains("flush"), "{error}");
+    assert!(file.has_changes() && file.commit().is_err());
+    file.discard().unwrap();
+    assert!(!file.has_changes());
+    file.commit().unwrap();
+}

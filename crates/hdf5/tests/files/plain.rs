@@ -23,11 +23,13 @@ pub(crate) struct Plain {
     memory: Memory,
     /// How many updates it lives for.
     left: Arc<AtomicI64>,
+    /// How many flushes come until one fails.
+    flushes: Arc<AtomicI64>,
 }
 
 impl Plain {
     pub(crate) fn new(memory: &Memory) -> Self {
-        Self { memory: memory.clone(), left: Arc::new(AtomicI64::new(i64::MAX)) }
+        Self { memory: memory.clone(), left: Arc::new(AtomicI64::new(i64::MAX)), flushes: Arc::default() }
     }
 
     /// It dies after so many more updates.
@@ -35,10 +37,19 @@ impl Plain {
         self.left.store(updates, Ordering::SeqCst);
     }
 
+    /// So many flushes from now, one fails. Returns how many were left before.
+    pub(crate) fn fail_flush(&self, after: i64) -> i64 {
+        self.flushes.swap(after, Ordering::SeqCst)
+    }
+
     /// How many updates it has lived for since `updates` were left.
     pub(crate) fn lived(&self, updates: i64) -> i64 {
         updates - self.left.load(Ordering::SeqCst)
     }
+}
+
+fn dead(what: &str) -> Error {
+    Error::Io { what: what.to_owned(), source: Box::new(io::Error::other("it is dead")) }
 }
 
 fn inner(uri: &PoolUri) -> PoolUri {
@@ -56,7 +67,11 @@ impl Engine for Plain {
         self.memory.create_pool(&inner(uri))
     }
     fn open_pool(&self, uri: &PoolUri) -> Result<Arc<dyn Pool>> {
-        Ok(Arc::new(PlainPool { pool: self.memory.open_pool(&inner(uri))?, left: self.left.clone() }))
+        Ok(Arc::new(PlainPool {
+            pool: self.memory.open_pool(&inner(uri))?,
+            left: self.left.clone(),
+            flushes: self.flushes.clone(),
+        }))
     }
     fn destroy_pool(&self, uri: &PoolUri) -> Result<()> {
         self.memory.destroy_pool(&inner(uri))
@@ -67,6 +82,8 @@ impl Engine for Plain {
 struct PlainPool {
     pool: Arc<dyn Pool>,
     left: Arc<AtomicI64>,
+    /// How many flushes come until one fails.
+    flushes: Arc<AtomicI64>,
 }
 
 impl Pool for PlainPool {
@@ -83,7 +100,11 @@ impl Pool for PlainPool {
         self.pool.create_container(label, options)
     }
     fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {
-        Ok(Arc::new(PlainContainer { container: self.pool.open_container(label)?, left: self.left.clone() }))
+        Ok(Arc::new(PlainContainer {
+            container: self.pool.open_container(label)?,
+            left: self.left.clone(),
+            flushes: self.flushes.clone(),
+        }))
     }
     fn destroy_container(&self, label: &Label) -> Result<()> {
         self.pool.destroy_container(label)
@@ -103,15 +124,13 @@ impl Pool for PlainPool {
 struct PlainContainer {
     container: Arc<dyn Container>,
     left: Arc<AtomicI64>,
+    /// How many flushes come until one fails.
+    flushes: Arc<AtomicI64>,
 }
 
 impl PlainContainer {
     fn live(&self) -> Result<()> {
-        if self.left.fetch_sub(1, Ordering::SeqCst) > 0 {
-            return Ok(());
-        }
-        let source = Box::new(io::Error::other("it is dead"));
-        Err(Error::Io { what: "update".to_owned(), source })
+        if self.left.fetch_sub(1, Ordering::SeqCst) > 0 { Ok(()) } else { Err(dead("update")) }
     }
 }
 
@@ -149,6 +168,9 @@ impl Container for PlainContainer {
         self.container.commit(transaction)
     }
     fn flush(&self) -> Result<()> {
+        if self.flushes.fetch_sub(1, Ordering::SeqCst) == 1 {
+            return Err(dead("flush"));
+        }
         self.container.flush()
     }
     fn epoch(&self) -> Result<Epoch> {

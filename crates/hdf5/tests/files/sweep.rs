@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-use isotach_hdf5::{Attribute, Charset, Error, File, Run, Space};
+use isotach_hdf5::{Attribute, Charset, Creation, Error, File, Run, Space};
 use isotach_object::{Cell, ObjectClass, ObjectId, ObjectType, Update};
 
 use crate::{
@@ -100,6 +100,26 @@ fn a_writer_whose_data_was_swept_gets_an_error_and_can_write_it_again() {
         set.write(&whole(&set), &[3; 32_000]).unwrap();
         file.commit().unwrap();
         assert_eq!(read_all(&set), [3; 32_000]);
+    }
+}
+
+#[test]
+fn a_writer_whose_data_went_with_a_truncation_gets_an_error() {
+    for shared in everywhere().into_iter().filter(crate::isolation::Shared::has_versions) {
+        drop(shared.create());
+        let writer = shared.open(1);
+        let set = dataset(&writer, "set", data(&[1000], &[1000], 8));
+        set.write(&whole(&set), &[1; 8000]).unwrap();
+        store_without_commit(&writer, &shared.open(2));
+        writer.root().unwrap().remove_link("taken").unwrap();
+        let file = shared.site(0).create("/x/a.h5", Creation::Truncate, &group(), b"").unwrap();
+        file.commit().unwrap();
+        let error = writer.commit().unwrap_err();
+        assert!(matches!(error, Error::Swept { .. }), "{error}");
+        let own = dataset(&file, "own", data(&[1000], &[1000], 8));
+        own.write(&whole(&own), &[2; 8000]).unwrap();
+        file.commit().unwrap();
+        assert_eq!(read_all(&own), [2; 8000]);
     }
 }
 

@@ -55,6 +55,22 @@ fn all_handles_of_a_process_share_one_file() {
 }
 
 #[test]
+fn after_a_write_that_failed_no_handle_commits() {
+    let place = memory();
+    let (file, other) = (place.create(), place.open());
+    linked(&file, "half", group());
+    file.note_failure("the disk is full".to_owned());
+    file.note_failure("later".to_owned());
+    assert_eq!(other.failure().as_deref(), Some("the disk is full"));
+    let error = other.commit().unwrap_err().to_string();
+    assert!(error.contains("last version") && error.contains("the disk is full"), "{error}");
+    drop((file, other));
+    let file = place.open();
+    assert_eq!((file.failure(), file.root().unwrap().link("half").unwrap()), (None, None));
+    file.commit().unwrap();
+}
+
+#[test]
 fn a_missing_file_and_an_existing_one_have_the_numbers_of_the_system() {
     for place in places() {
         let error = place.site.open(&place.name, Access::ReadOnly).unwrap_err();
@@ -90,6 +106,37 @@ fn truncation_leaves_an_empty_file_and_nothing_of_the_old_one() {
         assert_eq!(file.root().unwrap().link_count().unwrap(), 1);
         assert_eq!(read_all(&at(&file, "new")), [9; 24_000]);
     }
+}
+
+#[test]
+fn a_truncation_that_is_given_up_leaves_the_old_content() {
+    for place in places() {
+        let file = place.create();
+        linked(&file, "old", group());
+        file.commit().unwrap();
+        drop(file);
+        let file = place.create();
+        let is_beside = file.root().unwrap().link("old").unwrap().is_none() && !file.has_changes();
+        file.discard().unwrap();
+        assert!(!file.has_changes());
+        file.commit().unwrap();
+        let file = place.reopened(file);
+        assert_eq!(file.root().unwrap().link("old").unwrap().is_some(), !is_beside);
+    }
+}
+
+#[test]
+fn a_file_in_a_pool_does_not_replace_the_stub_of_another() {
+    let (beside, pool) = (beside(), pool());
+    drop(beside.create());
+    let stub = fs::read(&beside.name).unwrap();
+    let error = pool.site.create(&beside.name, Creation::New, &group(), b"").unwrap_err();
+    assert!(matches!(error, Error::AlreadyExists { .. }), "{error}");
+    drop(pool.site.create(&beside.name, Creation::Truncate, &group(), b"").unwrap());
+    assert_eq!(fs::read(&beside.name).unwrap(), stub);
+    drop(beside.open());
+    drop(pool.create());
+    assert!(fs::read(&pool.name).unwrap() != stub, "without one there, it is written");
 }
 
 #[test]
