@@ -12,10 +12,10 @@ use std::{
 use isotach_object::{Anchor, Cell, Container, Epoch, Error as ObjectError, ObjectId};
 
 use crate::{
-    Header, Result,
+    Error, Header, Result,
     blobs::Blobs,
     chunk::{Dirty, Key},
-    layout::{HEADER, is_metadata, metadata},
+    layout::{HEADER, is_metadata, metadata, name_in},
     records::Chunk,
 };
 
@@ -247,10 +247,19 @@ impl Session {
         }
     }
 
-    /// Puts an entry that is not there: the commit fails if another process has put one.
+    /// Puts an entry that is not there: the commit fails if another process has put one. Where the base is what is there now, another
+    /// process may have put it since the caller looked.
     pub(crate) fn put_new(&mut self, object: ObjectId, key: Vec<u8>, value: Vec<u8>) -> Result<()> {
-        let is_new = self.base_entry(object, &key)?.is_none() && !self.is_new(object) && !self.is_reset;
-        self.changes.insert((object, key), Change { value: Some(value), is_new });
+        let is_there = self.base_entry(object, &key)?.is_some();
+        let at = (object, key);
+        let was_removed = self.changes.get(&at).is_some_and(|change| change.value.is_none());
+        if is_there && !was_removed {
+            let name = name_in(&at.1, "a change").unwrap_or_default();
+            let what = format!("{name:?} in group {}, which another process created,", object.lo());
+            return Err(Error::AlreadyExists { what });
+        }
+        let is_new = !is_there && !self.is_new(object) && !self.is_reset;
+        self.changes.insert(at, Change { value: Some(value), is_new });
         Ok(())
     }
 
