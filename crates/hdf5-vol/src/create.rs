@@ -121,7 +121,7 @@ pub(crate) fn set_times(header: &mut Header, keeps: bool, now: i64) {
     }
 }
 
-/// The object at a path from a location.
+/// The object at a path from a location, which must be of this kind.
 ///
 /// # Safety
 /// The pointers are those of a callback.
@@ -129,11 +129,21 @@ pub(crate) unsafe fn existing(
     object: *const c_void,
     loc: *const LocParams,
     name: *const c_char,
+    kind: Kind,
 ) -> Result<Place> {
     // SAFETY: the caller's promise.
     let from = unsafe { place::place(object, loc) }?;
     // SAFETY: the caller's promise.
-    from.follow(unsafe { text(name) }?, crate::abi::DEFAULT)
+    let found = from.follow(unsafe { text(name) }?, crate::abi::DEFAULT)?;
+    if found.object().kind() == kind {
+        return Ok(found);
+    }
+    Err(Error::argument(match kind {
+        Kind::Group => "not a group",
+        Kind::Dataset => "not a dataset",
+        Kind::Datatype => "not a committed datatype",
+        Kind::Map => "not a map",
+    }))
 }
 
 /// Closes an object or an attribute. What was written through it after its file was closed is committed with the last handle.

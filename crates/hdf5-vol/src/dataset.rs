@@ -61,10 +61,7 @@ pub(crate) unsafe fn open(
     dapl: Hid,
 ) -> Result<*mut c_void> {
     // SAFETY: HDF5 passes an object of this connector, a location and a text.
-    let found = unsafe { create::existing(object, loc, name) }?;
-    if found.object().kind() != Kind::Dataset {
-        return Err(Error::argument("not a dataset"));
-    }
+    let found = unsafe { create::existing(object, loc, name, Kind::Dataset) }?;
     found.open_dataset(dapl)
 }
 

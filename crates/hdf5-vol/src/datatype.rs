@@ -51,10 +51,7 @@ pub(crate) unsafe fn open(
     name: *const c_char,
 ) -> Result<*mut c_void> {
     // SAFETY: HDF5 passes an object of this connector, a location and a text.
-    let found = unsafe { create::existing(object, loc, name) }?;
-    if found.object().kind() != Kind::Datatype {
-        return Err(Error::argument("not a committed datatype"));
-    }
+    let found = unsafe { create::existing(object, loc, name, Kind::Datatype) }?;
     Ok(found.open()?.0)
 }
 

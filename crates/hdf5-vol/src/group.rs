@@ -52,10 +52,7 @@ pub(crate) unsafe fn open(
     name: *const c_char,
 ) -> Result<*mut c_void> {
     // SAFETY: HDF5 passes an object of this connector, a location and a text.
-    let found = unsafe { create::existing(object, loc, name) }?;
-    if found.object().kind() != Kind::Group {
-        return Err(Error::argument("not a group"));
-    }
+    let found = unsafe { create::existing(object, loc, name, Kind::Group) }?;
     Ok(found.open()?.0)
 }
 
