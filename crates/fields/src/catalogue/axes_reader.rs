@@ -6,7 +6,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use isotach_mars::{Key, Plan};
-use isotach_object::{Cell, Epoch, Error as ObjectError, ObjectId};
+use isotach_object::{Cell, Epoch, Error as ObjectError, MAX_KEY, ObjectId};
 
 use crate::{
     Result,
@@ -36,7 +36,7 @@ fn few_values<'p>(plans: &'p [Arc<Plan>], name: &str) -> Option<BTreeSet<&'p str
 impl DatasetReader {
     /// The axes of a collocation, as they are now.
     pub(crate) fn axes(&self, inner: &Inner, collocation: &Collocation) -> Result<Arc<Axes>> {
-        inner.with_handles(|| self.cached(&collocation.axes, |_| self.read_axes(collocation, |_| None)))
+        inner.with_handles(|| self.cached(&collocation.axes, |_| self.read_axes(collocation, &[])))
     }
 
     /// The axes of a collocation, as they are now: of each axis, all values that these plans want, if not all values.
@@ -46,31 +46,32 @@ impl DatasetReader {
         collocation: &Collocation,
         plans: &[Arc<Plan>],
     ) -> Result<Arc<Axes>> {
-        let of_first = inner.with_handles(|| {
+        inner.with_handles(|| {
             let epoch = self.dataset.catalogue.epoch()?;
-            if is_of(&collocation.axes, epoch) || is_of(&collocation.axes_in_part, epoch) {
-                return Ok(None);
+            if let Some((at, axes)) = &*lock(&collocation.axes)
+                && *at >= epoch
+            {
+                return Ok(Arc::clone(axes));
             }
-            if collocation.names.iter().all(|name| few_values(plans, name).is_none()) {
-                return Ok(None);
+            let few: Vec<_> = collocation.names.iter().map(|name| few_values(plans, name)).collect();
+            if few.iter().all(Option::is_none) || is_of(&collocation.axes_in_part, epoch) {
+                let axes = self.read_axes(collocation, &[])?;
+                *lock(&collocation.axes) = Some((epoch, Arc::clone(&axes)));
+                return Ok(axes);
             }
-            let axes = self.read_axes(collocation, |name| few_values(plans, name))?;
+            let axes = self.read_axes(collocation, &few)?;
             *lock(&collocation.axes_in_part) = Some((epoch, ()));
-            Ok(Some(axes))
-        })?;
-        of_first.map_or_else(|| self.axes(inner, collocation), Ok)
+            Ok(axes)
+        })
     }
 
     /// Looks up the few values that are wanted of an axis, and reads the other axes.
-    fn read_axes<'p>(
-        &self,
-        collocation: &Collocation,
-        few: impl Fn(&str) -> Option<BTreeSet<&'p str>>,
-    ) -> Result<Arc<Axes>> {
-        let axes = collocation.names.iter().zip(&collocation.objects.axes).map(|(name, object)| {
-            let values = match few(name) {
-                Some(few) => self.look_up_axis(*object, name, &few)?,
-                None => self.read_axis(*object, name)?,
+    fn read_axes(&self, collocation: &Collocation, few: &[Option<BTreeSet<&str>>]) -> Result<Arc<Axes>> {
+        let axes = collocation.names.iter().zip(&collocation.objects.axes).enumerate();
+        let axes = axes.map(|(at, (name, object))| {
+            let values = match few.get(at) {
+                Some(Some(few)) => self.look_up_axis(*object, name, few)?,
+                _ => self.read_axis(*object, name)?,
             };
             Ok((name.clone(), values))
         });
@@ -95,12 +96,14 @@ impl DatasetReader {
         name: &str,
         values: &BTreeSet<&str>,
     ) -> Result<BTreeSet<String>> {
-        let escaped: Vec<_> =
-            values.iter().map(|value| Key::new().with(name, value).values_joined()).collect();
-        let cells: Vec<_> = escaped.iter().map(|text| Cell::kv(object, kv_key(text).as_bytes())).collect();
+        let escaped = values.iter().map(|value| (*value, Key::new().with(name, value).values_joined()));
+        // No field has a longer one.
+        let escaped: Vec<_> = escaped.filter(|(_, text)| text.len() <= MAX_KEY).collect();
+        let cells: Vec<_> =
+            escaped.iter().map(|(_, text)| Cell::kv(object, kv_key(text).as_bytes())).collect();
         let found = self.dataset.catalogue.get_many(&cells)?;
-        let there = values.iter().zip(found).filter(|(_, found)| found.is_some());
-        Ok(there.map(|(value, _)| (*value).to_owned()).collect())
+        let there = escaped.iter().zip(found).filter(|(_, found)| found.is_some());
+        Ok(there.map(|((value, _), _)| (*value).to_owned()).collect())
     }
 }
 

@@ -30,14 +30,18 @@ pub(super) fn few_texts(
     filters: &[ElementFilter],
     axes: &Axes,
 ) -> Result<Option<BTreeSet<String>>> {
+    if filters.iter().any(|filter| filter.takes_all) {
+        // A page also has the elements whose values a damaged axis lacks.
+        return Ok(None);
+    }
     let texts: Option<Vec<_>> = filters.iter().map(|filter| filter.texts(axes)).collect();
     let Some(texts) = texts else { return Ok(None) };
     let texts: BTreeSet<String> = texts.into_iter().flatten().collect();
-    if texts.len() <= FEW {
-        return Ok(Some(texts));
-    }
-    let all = target.reader.axes(inner, &target.collocation)?.element_count();
-    Ok((texts.len().saturating_mul(ENTRIES_PER_LOOKUP) <= all).then_some(texts))
+    let is_cheap = |axes: &Axes| texts.len().saturating_mul(ENTRIES_PER_LOOKUP) <= axes.element_count();
+    // The whole axes allow at least as many elements as those that were read in part.
+    let is_cheap =
+        texts.len() <= FEW || is_cheap(axes) || is_cheap(&*target.reader.axes(inner, &target.collocation)?);
+    Ok(is_cheap.then_some(texts))
 }
 
 /// A filter on elements that evaluates each value once.

@@ -113,6 +113,18 @@ fn the_first_request_for_a_field_looks_its_values_up_and_reads_no_axis() {
 }
 
 #[test]
+fn a_listing_of_all_fields_reads_the_index_however_few_they_are() {
+    let counted = Counted::new();
+    archive(&counted.0, &[(field("0", "t"), b"one"), (field("6", "t"), b"two")]);
+    let list = |store: &FieldStore| {
+        assert_eq!(store.list(&request(""), ListOptions::default()).unwrap().count(), 2);
+    };
+    // The axes and the collocations are read before.
+    list(&counted.0);
+    assert_eq!(pages(&counted, list), 1);
+}
+
+#[test]
 fn later_requests_of_an_epoch_keep_the_axes() {
     let counted = Counted::filled();
     let read = |step: &str| {
