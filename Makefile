@@ -145,7 +145,7 @@ lint: ## Check format, lints, docs, house rules, Python and scripts
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	@$(call if_installed,cargo-deny,cargo deny --offline check licenses bans sources)
-	@$(call if_installed,shellcheck,shellcheck -x .ci/run scripts/setup scripts/capi scripts/ceph-dev scripts/docs scripts/fuzz scripts/hdf5-headers scripts/libdaos scripts/libdaos.d/dmg scripts/python-environment scripts/python-extras scripts/python-tests scripts/report-pictures scripts/test-summary scripts/with-eccodes)
+	@$(call if_installed,shellcheck,shellcheck -x .ci/run scripts/setup scripts/capi scripts/ceph-dev scripts/docs scripts/fuzz scripts/hdf5-headers scripts/hdf5-parallel scripts/libdaos scripts/libdaos.d/dmg scripts/python-environment scripts/python-extras scripts/python-tests scripts/report-pictures scripts/test-summary scripts/with-eccodes)
 	@echo "make lint: clean"
 
 # The packages that have features; the others are the same with all of them.
