@@ -6,11 +6,11 @@ use std::{
     sync::Arc,
 };
 
-use isotach_hdf5::{Kind, Object};
+use isotach_hdf5::{File, Kind, Object};
 
 use crate::{
     abi::{
-        DatasetGetArgs, DatasetSpecificArgs, Herr, Hid, Hsize, LocParams, OptionalArgs, dataset_get,
+        DEFAULT, DatasetGetArgs, DatasetSpecificArgs, Herr, Hid, Hsize, LocParams, OptionalArgs, dataset_get,
         dataset_specific,
     },
     create::{self, Spot},
@@ -77,6 +77,20 @@ pub(crate) struct Many {
 }
 
 impl Many {
+    /// The file of a collective transfer, if several ranks have it open together.
+    ///
+    /// # Safety
+    /// The arrays have as many entries as they say.
+    unsafe fn file_of_ranks(&self, library: &'static Library) -> Result<Option<Arc<File>>> {
+        let Some(mpi) = library.mpi.as_ref().filter(|_| self.count > 0 && self.dxpl != DEFAULT) else {
+            return Ok(None);
+        };
+        // SAFETY: the caller's promise; HDF5 passes datasets of this connector.
+        let view = unsafe { handle(*self.datasets) }?.view()?;
+        let is_together = view.file.is_shared() && mpi.is_collective(self.dxpl)?;
+        Ok(is_together.then(|| Arc::clone(&view.file)))
+    }
+
     /// The transfer of the dataset with this number, and its view.
     ///
     /// # Safety
@@ -133,8 +147,21 @@ impl Moved<'_> {
     }
 }
 
-/// Reads elements of datasets.
-pub(crate) unsafe fn read(_: &'static Library, many: Many, buffers: *mut *mut c_void) -> Result<Herr> {
+/// Reads elements of datasets. A collective transfer reads what all ranks have written before.
+pub(crate) unsafe fn read(library: &'static Library, many: Many, buffers: *mut *mut c_void) -> Result<Herr> {
+    // SAFETY: HDF5 passes arrays of this length.
+    let Some(file) = (unsafe { many.file_of_ranks(library) })? else {
+        // SAFETY: as above.
+        return unsafe { read_each(many, buffers) };
+    };
+    file.exchange(Ok::<_, Error>(()))?;
+    // SAFETY: as above.
+    file.agree(unsafe { read_each(many, buffers) })
+}
+
+/// # Safety
+/// As [`read`].
+unsafe fn read_each(many: Many, buffers: *mut *mut c_void) -> Result<Herr> {
     for index in 0..many.count {
         // SAFETY: HDF5 passes arrays of this length.
         let (_, transfer, node) = unsafe { many.transfer(index) }?;
@@ -144,8 +171,25 @@ pub(crate) unsafe fn read(_: &'static Library, many: Many, buffers: *mut *mut c_
     Ok(0)
 }
 
-/// Writes elements of datasets.
-pub(crate) unsafe fn write(_: &'static Library, many: Many, buffers: *mut *const c_void) -> Result<Herr> {
+/// Writes elements of datasets. After a collective transfer all ranks see what each of them has written.
+pub(crate) unsafe fn write(
+    library: &'static Library,
+    many: Many,
+    buffers: *mut *const c_void,
+) -> Result<Herr> {
+    // SAFETY: HDF5 passes arrays of this length.
+    let file = unsafe { many.file_of_ranks(library) }?;
+    // SAFETY: as above.
+    let outcome = unsafe { write_each(many, buffers) };
+    match file {
+        Some(file) => file.exchange(outcome),
+        None => outcome,
+    }
+}
+
+/// # Safety
+/// As [`write`].
+unsafe fn write_each(many: Many, buffers: *mut *const c_void) -> Result<Herr> {
     for index in 0..many.count {
         // SAFETY: HDF5 passes arrays of this length.
         let (view, transfer, node) = unsafe { many.transfer(index) }?;

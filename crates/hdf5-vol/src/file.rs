@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use isotach_hdf5::{Access, Creation, Header, Kind};
+use isotach_hdf5::{Access, Creation, Header, Kind, Ranks};
 
 use crate::{
     abi::{
@@ -38,7 +38,11 @@ pub(crate) unsafe fn create(
     let mut root = Header::new(Kind::Group);
     root.tracks_link_order = plist::tracks_link_order(library, fcpl)?;
     root.tracks_attribute_order = plist::tracks_attribute_order(library, fcpl)?;
-    let file = site.create(name, creation, &root, &plist::encode(library, fcpl)?)?;
+    let properties = plist::encode(library, fcpl)?;
+    let file = match ranks(library, fapl)? {
+        Some(ranks) => site.create_together(ranks, name, creation, &root, &properties)?,
+        None => site.create(name, creation, &root, &properties)?,
+    };
     let fapl = Id::new(library, library.H5Pcopy(fapl), "H5Pcopy")?;
     let view = View::new(library, site, file, name, access::READ_WRITE, Some(fapl))?;
     Ok(view.file_handle())
@@ -56,10 +60,18 @@ pub(crate) unsafe fn open(
     site::check_driver(library, fapl)?;
     let site = site::of(library, fapl)?;
     let wanted = if flags & access::READ_WRITE == 0 { Access::ReadOnly } else { Access::ReadWrite };
-    let file = site.open(name, wanted)?;
+    let file = match ranks(library, fapl)? {
+        Some(ranks) => site.open_together(ranks, name, wanted)?,
+        None => site.open(name, wanted)?,
+    };
     let fapl = Id::new(library, library.H5Pcopy(fapl), "H5Pcopy")?;
     let view = View::new(library, site, file, name, flags & access::KEPT, Some(fapl))?;
     Ok(view.file_handle())
+}
+
+/// The ranks that open or create a file together, if there are several.
+fn ranks(library: &'static Library, fapl: Hid) -> Result<Option<Box<dyn Ranks>>> {
+    library.mpi.as_ref().map_or(Ok(None), |mpi| mpi.ranks(fapl))
 }
 
 /// Closes a handle on a file. With the last one of its opening everything written is committed.
@@ -174,7 +186,11 @@ pub(crate) unsafe fn specific(
             // SAFETY: as above.
             let wanted = unsafe { arguments.args.delete };
             // SAFETY: as above.
-            site::of(library, wanted.fapl)?.delete(unsafe { text(wanted.name) }?)?;
+            let (site, name) = (site::of(library, wanted.fapl)?, unsafe { text(wanted.name) }?);
+            match ranks(library, wanted.fapl)? {
+                Some(ranks) => site.delete_together(ranks, name)?,
+                None => site.delete(name)?,
+            }
         }
         file_specific::IS_EQUAL => {
             // SAFETY: as above.

@@ -31,6 +31,7 @@ mod layout;
 mod library;
 mod link;
 mod mapping;
+mod mpi;
 mod native;
 mod object;
 mod open_ids;

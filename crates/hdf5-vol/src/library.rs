@@ -5,9 +5,12 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
 
-use crate::abi::{
-    ConnectorClass, DatasetGetArgs, FileSpecificArgs, Herr, Hid, Hsize, Htri, IdCallback, LocParams,
-    OptionalArgs,
+use crate::{
+    abi::{
+        ConnectorClass, DatasetGetArgs, FileSpecificArgs, Herr, Hid, Hsize, Htri, IdCallback, LocParams,
+        OptionalArgs,
+    },
+    mpi::Mpi,
 };
 
 /// Declares [`Library`]: `ids` are functions that take and give only numbers, `pointers` those that dereference what they are given.
@@ -25,6 +28,8 @@ macro_rules! library {
             $($variable: *const Hid,)*
             push_error: PushError,
             decode_type: unsafe extern "C" fn(*const c_void) -> Hid,
+            /// MPI, if the library is a parallel one.
+            pub(crate) mpi: Option<Mpi>,
             /// Major, minor and release number.
             pub(crate) version: [c_uint; 3],
         }
@@ -61,6 +66,7 @@ macro_rules! library {
                     push_error: handle.function("H5Epush2\0")?,
                     // Version 2.0 has another H5Tdecode with one argument more.
                     decode_type: handle.function("H5Tdecode1\0").or_else(|_| handle.function("H5Tdecode\0"))?,
+                    mpi: Mpi::of(handle),
                     version: handle.version()?,
                 })
             }
@@ -248,7 +254,7 @@ impl Library {
 }
 
 /// A library that is loaded, by `dlopen`'s handle.
-struct Handle(*mut c_void);
+pub(crate) struct Handle(*mut c_void);
 
 impl Handle {
     fn of_address(address: *const c_void) -> Result<Self, String> {
@@ -273,7 +279,7 @@ impl Handle {
         Ok(Self(handle))
     }
 
-    fn symbol(&self, name: &'static str) -> Result<*mut c_void, String> {
+    pub(crate) fn symbol(&self, name: &'static str) -> Result<*mut c_void, String> {
         let text = CStr::from_bytes_with_nul(name.as_bytes()).map_err(|error| error.to_string())?;
         // SAFETY: the handle is open, the name ends with a zero.
         let symbol = unsafe { libc::dlsym(self.0, text.as_ptr()) };
@@ -286,7 +292,7 @@ impl Handle {
 
     /// A variable. A program that is linked with the library may hold a copy of it, which is then the library's own, too: the linker
     /// resolves the name to the copy everywhere but in a search of the library alone.
-    fn variable(&self, name: &'static str) -> Result<*mut c_void, String> {
+    pub(crate) fn variable(&self, name: &'static str) -> Result<*mut c_void, String> {
         let own = self.symbol(name)?;
         let is_in_scope = in_scope(c"H5Epush2") == self.symbol("H5Epush2\0")?;
         let text = CStr::from_bytes_with_nul(name.as_bytes()).map_err(|error| error.to_string())?;
@@ -295,7 +301,7 @@ impl Handle {
     }
 
     /// A function, by its name with a zero behind it. `F` must be its type as HDF5's headers declare it.
-    fn function<F: Copy>(&self, name: &'static str) -> Result<F, String> {
+    pub(crate) fn function<F: Copy>(&self, name: &'static str) -> Result<F, String> {
         const { assert!(size_of::<F>() == size_of::<*mut c_void>(), "a pointer to a function") };
         let symbol = self.symbol(name)?;
         // SAFETY: a function of C, whose type the table declares as the headers do; both are pointers.

@@ -40,6 +40,15 @@ pub(crate) unsafe fn file(view: &View, op: c_int, arguments: *mut c_void) -> Res
         file_op::END_OF_ALLOCATION => unsafe { put(arguments.end, view.file.stored_size()?) },
         // SAFETY: as above.
         file_op::FREE_SPACE => unsafe { put(arguments.size, 0) },
+        // SAFETY: as above.
+        file_op::GET_ATOMICITY => unsafe { put(arguments.atomicity, false) },
+        // SAFETY: as above.
+        file_op::SET_ATOMICITY if unsafe { !arguments.set_atomicity } => {}
+        file_op::SET_ATOMICITY => {
+            return Err(Error::unsupported(
+                "atomic transfers: ranks see what others have written after a collective transfer or a flush",
+            ));
+        }
         other => {
             return Err(Error::unsupported(format!("the native connector's operation {other} on files")));
         }

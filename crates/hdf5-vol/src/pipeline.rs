@@ -93,6 +93,11 @@ impl Pipeline {
     pub(crate) fn write(&self, object: &Object, runs: &[Run], packed: &[u8]) -> Result<()> {
         let size = self.element;
         for (offset, pieces) in pieces(&self.dims, &self.chunk, runs) {
+            if self.view.file.is_shared() && !self.is_all_within(&offset, &pieces) {
+                return Err(Error::unsupported(
+                    "writing parts of chunks with filters that only HDF5 has, in a file of several ranks",
+                ));
+            }
             let known = if covers(&pieces, self.count()) { None } else { self.stored(object, &offset)? };
             let mut chunk = known.unwrap_or_else(|| self.blank());
             for piece in pieces {
@@ -103,6 +108,13 @@ impl Pipeline {
             object.write_chunk(&offset, mask, &stored)?;
         }
         Ok(())
+    }
+
+    /// Whether pieces are all of a chunk that is within the extent.
+    fn is_all_within(&self, offset: &[u64], pieces: &[Piece]) -> bool {
+        let sides = offset.iter().zip(&self.dims).zip(&self.chunk);
+        let within: u64 = sides.map(|((at, end), side)| (end - at).min(*side)).product();
+        pieces.iter().map(|piece| piece.count as u64).sum::<u64>() >= within
     }
 
     /// How many elements a chunk has.

@@ -184,6 +184,9 @@ impl Transfer {
             return Ok(());
         }
         let buffer = present(buffer)?;
+        if self.kind.contents.stores_blobs && self.view.file.is_shared() {
+            return Err(Error::unsupported("writing variable-length elements in a file of several ranks"));
+        }
         let has_stored = Cell::new(false);
         self.view.noting(
             || has_stored.get(),

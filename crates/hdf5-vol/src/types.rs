@@ -124,6 +124,8 @@ pub(crate) struct Contents {
     pub(crate) has_fields: bool,
     /// Elements name blobs or objects.
     pub(crate) has_blobs: bool,
+    /// Elements name blobs.
+    pub(crate) stores_blobs: bool,
 }
 
 impl FileType {
@@ -171,15 +173,24 @@ pub(crate) fn contents(library: &'static Library, kind: Hid) -> Result<Contents>
             for member in 0..count.unsigned_abs() {
                 let member =
                     Id::new(library, library.H5Tget_member_type(kind, member), "H5Tget_member_type")?;
-                found.has_blobs |= contents(library, member.raw())?.has_blobs;
+                let member = contents(library, member.raw())?;
+                found.has_blobs |= member.has_blobs;
+                found.stores_blobs |= member.stores_blobs;
             }
         }
         type_class::ARRAY => {
             let base = Id::new(library, library.H5Tget_super(kind), "H5Tget_super")?;
             found = contents(library, base.raw())?;
         }
-        type_class::STRING => found.has_blobs = yes(library.H5Tis_variable_str(kind), "H5Tis_variable_str")?,
-        type_class::VLEN | type_class::REFERENCE => found.has_blobs = true,
+        type_class::STRING => {
+            found.has_blobs = yes(library.H5Tis_variable_str(kind), "H5Tis_variable_str")?;
+            found.stores_blobs = found.has_blobs;
+        }
+        type_class::VLEN => (found.has_blobs, found.stores_blobs) = (true, true),
+        type_class::REFERENCE => {
+            // One of HDF5's first kind is the token of an object.
+            (found.has_blobs, found.stores_blobs) = (true, library.H5Tget_size(kind) > size_of::<u64>());
+        }
         class => drop(check(class, "H5Tget_class")?),
     }
     Ok(found)

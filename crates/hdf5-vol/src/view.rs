@@ -87,6 +87,8 @@ impl View {
     /// Opens another file: as this one was opened, but for the flags and the property list that are given.
     pub(crate) fn open_beside(&self, name: &str, flags: c_uint, fapl: Option<&Id>) -> Result<Arc<Self>> {
         let intent = if flags == access::DEFAULT { self.intent() } else { flags & access::KEPT };
+        // Each rank opens it alone, and none could tell the others' changes from its own.
+        let intent = if self.file.is_shared() { 0 } else { intent };
         let wanted = if intent & access::READ_WRITE == 0 { Access::ReadOnly } else { Access::ReadWrite };
         let file = self.site.open(name, wanted)?;
         let fapl = fapl
@@ -137,6 +139,11 @@ impl View {
     /// keep the last whole version. An opening for reading leaves to the others of the file when they commit.
     pub(crate) fn settle(&self) -> Result<()> {
         if self.writable().is_err() || !self.file.is_writable() {
+            return Ok(());
+        }
+        if self.file.is_shared() {
+            // Whether there is anything to commit, the ranks find out together.
+            self.file.commit()?;
             return Ok(());
         }
         if let Some(cause) = self.file.failure() {

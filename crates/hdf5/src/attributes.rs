@@ -68,7 +68,9 @@ impl Object {
         let mut attribute = attribute;
         let bytes = mem::take(&mut attribute.value);
         let length = bytes.len() as u64;
-        let value = if bytes.len() <= INLINE {
+        // Only the first rank's counts.
+        let is_inline = bytes.len() <= INLINE || self.file().team().is_some_and(|team| !team.is_first());
+        let value = if is_inline {
             Place::Inline(bytes)
         } else {
             Place::Array(self.file().store.write_array(&bytes)?)

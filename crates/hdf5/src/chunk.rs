@@ -39,14 +39,22 @@ pub(crate) struct Dirty {
     /// The entry in the base when the chunk was first changed. Only for [`Written::Some`].
     pub(crate) seen: Option<Arc<Chunk>>,
     pub(crate) written: Written,
+    /// In a file of several ranks: what this one has changed and the others do not know yet.
+    pub(crate) fresh: Option<Written>,
     pub(crate) state: State,
 }
 
 /// Which bytes of the chunk were changed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Written {
     All,
     Some(Ranges),
+}
+
+impl Default for Written {
+    fn default() -> Self {
+        Self::Some(Ranges::default())
+    }
 }
 
 impl Written {
@@ -56,6 +64,13 @@ impl Written {
             if ranges.measure() == length as u64 {
                 *self = Self::All;
             }
+        }
+    }
+
+    fn add_all(&mut self, other: &Self, length: usize) {
+        match other {
+            Self::All => *self = Self::All,
+            Self::Some(ranges) => ranges.iter().for_each(|range| self.add(range, length)),
         }
     }
 }
@@ -150,12 +165,10 @@ impl Session {
             if let State::Stored(old) = &old.state {
                 self.unused.extend(array_of(old));
             }
-            match written {
-                Written::All => old.written = Written::All,
-                Written::Some(ranges) => {
-                    ranges.iter().for_each(|range| old.written.add(range, target.length));
-                }
+            if self.is_shared {
+                old.fresh.get_or_insert_default().add_all(&written, target.length);
             }
+            old.written.add_all(&written, target.length);
             self.memory = self.memory.saturating_sub(memory_of(&old.state));
             old.state = state;
             return Ok(());
@@ -164,7 +177,8 @@ impl Session {
             Written::All => None,
             Written::Some(_) => self.base_chunk(target.number, &key)?,
         };
-        self.chunks.insert((target.number, key), Dirty { seen, written, state });
+        let fresh = self.is_shared.then(|| written.clone());
+        self.chunks.insert((target.number, key), Dirty { seen, written, fresh, state });
         Ok(())
     }
 
@@ -182,7 +196,11 @@ impl Session {
         let before = memory_of(&dirty.state);
         let was_whole = matches!(dirty.written, Written::All);
         for (offset, bytes) in pieces {
-            dirty.written.add(offset..offset + bytes.len() as u64, target.length);
+            let range = offset..offset + bytes.len() as u64;
+            if self.is_shared {
+                dirty.fresh.get_or_insert_default().add(range.clone(), target.length);
+            }
+            dirty.written.add(range, target.length);
             match &mut dirty.state {
                 State::Whole(whole) => {
                     // A copy only while another thread reads it.
@@ -222,8 +240,7 @@ impl Session {
                     seen => State::Whole(Arc::new(self.base_content(target, key, seen.as_deref())?)),
                 };
                 self.memory += memory_of(&state);
-                let written = Written::Some(Ranges::default());
-                self.chunks.insert(at, Dirty { seen, written, state });
+                self.chunks.insert(at, Dirty { seen, written: Written::default(), fresh: None, state });
                 return Ok(());
             }
         };
@@ -365,7 +382,9 @@ impl Session {
         for key in keys {
             if let Some(dirty) = self.chunks.remove(&(number, key)) {
                 self.memory = self.memory.saturating_sub(memory_of(&dirty.state));
-                if let State::Stored(chunk) = &dirty.state {
+                // What all ranks know of, the first one destroys.
+                let is_ours = !self.is_follower || dirty.fresh.is_some();
+                if let (State::Stored(chunk), true) = (&dirty.state, is_ours) {
                     self.unused.extend(array_of(chunk));
                 }
             }
@@ -386,7 +405,7 @@ pub(crate) fn array_of(chunk: &Chunk) -> Option<isotach_object::ObjectId> {
     }
 }
 
-fn memory_of(state: &State) -> usize {
+pub(crate) fn memory_of(state: &State) -> usize {
     match state {
         State::Whole(whole) => whole.len(),
         State::Patches(patches) => patches.measure() as usize,

@@ -152,7 +152,7 @@ impl Session {
     }
 
     /// Forgets the changes, which count now.
-    fn end_changes(&mut self, store: &Store) {
+    pub(crate) fn end_changes(&mut self, store: &Store) {
         store.begin_version();
         self.changes.clear();
         self.chunks.clear();

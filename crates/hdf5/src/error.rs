@@ -71,6 +71,14 @@ pub enum Error {
         /// Why the write failed.
         cause: String,
     },
+    /// Another rank of a parallel program has failed in a call that all ranks make.
+    #[error("rank {rank} has failed: {what}")]
+    OtherRank {
+        /// Its number.
+        rank: usize,
+        /// Why it failed.
+        what: String,
+    },
     /// The object store failed.
     #[error(transparent)]
     Object(ObjectError),

@@ -15,7 +15,21 @@ impl Object {
     /// `InvalidInput` for another number of dimensions or lengths beyond their limits; `ReadOnly`, `Object`.
     pub fn set_extent(&self, dims: &[u64]) -> Result<()> {
         self.file().check_writable()?;
-        let _shared = self.file().shared();
+        let is_cut = match self.change_to(dims) {
+            Ok(None) => return Ok(()),
+            Ok(Some((_, is_cut))) => is_cut,
+            Err(error) => return self.file().exchange(Err(error)),
+        };
+        if !is_cut {
+            return self.change_extent(dims);
+        }
+        // All ranks cut the chunks of all.
+        self.file().exchange(Ok::<_, Error>(()))?;
+        self.file().exchange(self.change_extent(dims))
+    }
+
+    /// The data with this extent, and whether something is cut off. `None` if it has it.
+    fn change_to(&self, dims: &[u64]) -> Result<Option<(Data, bool)>> {
         let header = self.header()?;
         let data = self.data_of(&header)?;
         let Space::Simple { dims: old, max } = &data.space else {
@@ -25,29 +39,40 @@ impl Object {
             return Err(Error::invalid(format!("extent {dims:?}"), format!("at most {max:?}")));
         }
         if dims == old {
-            return Ok(());
+            return Ok(None);
         }
         let new = Data { space: Space::Simple { dims: dims.to_vec(), max: max.clone() }, ..data.clone() };
         new.check()?;
-        let (before, after) = (Grid::of(data)?, Grid::of(&new)?);
+        let is_cut = dims.iter().zip(old).any(|(length, before)| length < before);
+        Ok(Some((new, is_cut)))
+    }
+
+    fn change_extent(&self, dims: &[u64]) -> Result<()> {
+        let _shared = self.file().shared();
+        let header = self.header()?;
+        let Some((new, is_cut)) = self.change_to(dims)? else { return Ok(()) };
+        let (before, after) = (Grid::of(self.data_of(&header)?)?, Grid::of(&new)?);
         let mut session = self.file().session();
-        if dims.iter().zip(old).any(|(length, before)| length < before) && !dims.is_empty() {
+        if is_cut {
             self.cut(&mut session, &new, &before, &after)?;
         }
         session.put_header(self.number(), Header { data: Some(new), ..(*header).clone() });
         Ok(())
     }
 
-    /// Removes the chunks that are beyond the new extent, and clears what is beyond it in those that are partly within.
+    /// Removes the chunks that are beyond the new extent, and clears what is beyond it in those that are partly within. Of several ranks, one
+    /// clears a chunk.
     fn cut(&self, session: &mut Session, new: &Data, before: &Grid, after: &Grid) -> Result<()> {
         let (number, store) = (self.number(), &self.file().store);
         let target = Target::new(number, new, after);
+        let is_mine =
+            |key: &Key| self.file().team().is_none_or(|team| team.owner(number, key) == team.rank());
         for key in self.stored_keys(session)? {
             let place = place_of(&key, after.rank());
             let place = place.ok_or_else(|| Error::corrupt("a damaged key of a chunk", self.place()))?;
             if !after.contains(&place) {
                 session.remove_chunk(number, key)?;
-            } else if after.part_within(&place) != before.part_within(&place) {
+            } else if after.part_within(&place) != before.part_within(&place) && is_mine(&key) {
                 let blank = target.blank();
                 let beyond = after.ranges_beyond(&place);
                 let pieces = beyond
@@ -87,7 +112,7 @@ impl Session {
 
     fn remove_chunk(&mut self, number: u64, key: Key) -> Result<()> {
         self.forget_chunks(number, |other| *other == key)?;
-        let removed = Dirty { seen: None, written: Written::All, state: State::Removed };
+        let removed = Dirty { seen: None, written: Written::All, fresh: None, state: State::Removed };
         self.chunks.insert((number, key), removed);
         Ok(())
     }

@@ -4,16 +4,17 @@ use std::{
     collections::HashMap,
     path::PathBuf,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
-use isotach_object::Container;
+use isotach_object::{Container, Epoch};
 
 use crate::{
     BlobId, Error, Header, Kind, Object, Result,
     layout::{FILE, PROPERTIES_KEY, ROOT, new_file},
+    ranks::Team,
     session::Session,
     store::Store,
 };
@@ -34,6 +35,8 @@ pub struct File {
     gate: RwLock<()>,
     /// How many handles each object has.
     handles: Mutex<HashMap<u64, u64>>,
+    /// The ranks that have it open together, if there are several.
+    team: OnceLock<Team>,
     /// Why a write failed in part, if one did.
     failure: Mutex<Option<String>>,
 }
@@ -88,6 +91,7 @@ impl File {
             session: Mutex::new(session),
             gate: RwLock::new(()),
             handles: Mutex::default(),
+            team: OnceLock::new(),
             failure: Mutex::default(),
         }
     }
@@ -96,6 +100,26 @@ impl File {
     pub(crate) fn with_stub(mut self, stub: Option<PathBuf>) -> Self {
         self.stub = stub;
         self
+    }
+
+    /// Several ranks have it open together, from this version on, unless they have already.
+    pub(crate) fn join(&self, team: Team, version: Epoch) {
+        let mut session = self.session();
+        if self.team.get().is_none() {
+            (session.is_shared, session.is_follower) = (true, !team.is_first());
+            session.rebase(version);
+        }
+        // Another opening by the same ranks goes on with the first one's.
+        let _ = self.team.set(team);
+    }
+
+    pub(crate) fn team(&self) -> Option<&Team> {
+        self.team.get()
+    }
+
+    /// Whether several ranks have it open together.
+    pub fn is_shared(&self) -> bool {
+        self.team().is_some()
     }
 
     /// The name it was first opened with.
@@ -131,7 +155,7 @@ impl File {
         self.gate.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn alone(&self) -> RwLockWriteGuard<'_, ()> {
+    pub(crate) fn alone(&self) -> RwLockWriteGuard<'_, ()> {
         self.gate.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -190,7 +214,11 @@ impl File {
         if let Some(data) = &mut header.data {
             crate::filters::localised(&mut data.filters, data.element);
         }
-        let (number, kind) = (self.store.number()?, header.kind);
+        let number = match self.team() {
+            Some(team) => team.number(&self.store)?,
+            None => self.store.number()?,
+        };
+        let kind = header.kind;
         {
             let mut session = self.session();
             session.new.insert(number);
@@ -210,13 +238,16 @@ impl File {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Commits everything that was written through this process's handles, as one version, and makes it durable. Returns the new version.
+    /// Commits everything that was written through this process's handles or, if several ranks have the file open together, by all of them, as one version, and makes it durable. Returns the new version.
     /// Of several processes that change one entry the last one wins; ranges of a chunk are merged.
     ///
     /// # Errors
     /// `AlreadyExists` if another process has created one of the links; what was written stays uncommitted. `WriteFailed` after
     /// [`File::note_failure`]; `InvalidInput` after a fork. `Object`.
     pub fn commit(&self) -> Result<u64> {
+        if let Some(team) = self.team() {
+            return self.commit_together(team);
+        }
         let _alone = self.alone();
         if let Some(cause) = self.failure() {
             return Err(Error::WriteFailed { what: self.name.clone(), cause });
@@ -245,11 +276,15 @@ impl File {
         Ok(())
     }
 
-    /// Goes to the newest version. What was written and not committed stays.
+    /// Goes to the newest version. What was written and not committed stays. Several ranks stay at their version: it changes only with their
+    /// commits.
     ///
     /// # Errors
     /// `Object`.
     pub fn refresh(&self) -> Result<()> {
+        if self.is_shared() {
+            return Ok(());
+        }
         let _alone = self.alone();
         self.session().go_to_newest(&self.store)
     }

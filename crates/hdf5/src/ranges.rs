@@ -62,6 +62,17 @@ impl Patches {
         patches
     }
 
+    /// Those in these ranges, which the patches cover.
+    pub(crate) fn within(&self, ranges: &Ranges) -> Self {
+        let mut found = Self::default();
+        for range in ranges.iter() {
+            let mut bytes = vec![0; (range.end - range.start) as usize];
+            self.apply(range.start, &mut bytes);
+            found.write(range.start, &bytes);
+        }
+        found
+    }
+
     pub(crate) fn write(&mut self, offset: u64, bytes: &[u8]) {
         if bytes.is_empty() {
             return;

@@ -64,6 +64,10 @@ pub(crate) struct Session {
     pub(crate) destroyed: Vec<ObjectId>,
     /// Chunks in place that no entry names any more.
     pub(crate) in_place_left: Vec<(ObjectId, Key)>,
+    /// Several ranks have the file open together.
+    pub(crate) is_shared: bool,
+    /// This is one of the ranks that do not commit.
+    pub(crate) is_follower: bool,
     /// Bytes of changed chunks in memory.
     pub(crate) memory: usize,
     /// A commit failed and may count, or it counts and may be lost.
@@ -99,6 +103,8 @@ impl Session {
             unused: Vec::new(),
             destroyed: Vec::new(),
             in_place_left: Vec::new(),
+            is_shared: false,
+            is_follower: false,
             memory: 0,
             is_uncertain: false,
             blobs: Blobs::default(),

@@ -3,14 +3,9 @@
 //! What must stay true: one [`File`] for each container that is open in the process, and a path that holds something else is never written.
 
 use std::{
-    collections::HashMap,
     fs,
     path::{Path, PathBuf},
-    process,
-    sync::{
-        Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::{Arc, Weak},
 };
 
 use isotach_object::{Container, Engine, Error as ObjectError, Label, Pool, PoolUri, Registry};
@@ -23,6 +18,7 @@ use crate::{
         absent, absent_or, absolute, exists, in_folder, in_use, label_of, lost_or, new_label, read_only,
         something_else,
     },
+    open_files::{Key, Open, is_open, open_files, register},
     snapshots,
     stub::{self, Found, Stub},
 };
@@ -79,23 +75,6 @@ impl Place {
             Self::Beside(path) => Some(path),
         }
     }
-}
-
-/// The pool, label and snapshot of a file.
-type Key = (String, Label, Option<Label>);
-
-/// The open files of the process.
-type Open = HashMap<Key, Weak<File>>;
-
-fn open_files() -> MutexGuard<'static, Open> {
-    static FILES: LazyLock<Mutex<Open>> = LazyLock::new(Mutex::default);
-    static PROCESS: AtomicU32 = AtomicU32::new(0);
-    let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
-    if PROCESS.swap(process::id(), Ordering::Relaxed) != process::id() {
-        // After a fork, those of the parent are not ours.
-        files.clear();
-    }
-    files
 }
 
 impl Site {
@@ -207,7 +186,7 @@ impl Site {
             Err(Error::Object(ObjectError::AlreadyExists { .. })) => return Err(exists(name)),
             Err(error) => return Err(error),
         };
-        Ok(register(&mut open, (uri.to_string(), label.clone(), None), file.with_stub(path)))
+        Ok(register(&mut open, Key::of(uri, label), file.with_stub(path)))
     }
 
     fn create_beside(
@@ -259,7 +238,7 @@ impl Site {
             let _ = self.registry.open_pool(&uri).and_then(|pool| pool.destroy_container(&label));
         }
         let file = File::new(name, container, ROOT, true)?.with_stub(Some(path.to_owned()));
-        Ok(register(&mut open, (uri.to_string(), stub.label, None), file))
+        Ok(register(&mut open, Key::of(&uri, &stub.label), file))
     }
 
     /// Opens a file. All handles of a process share one [`File`], which becomes writable when the first writer comes; without
@@ -270,29 +249,37 @@ impl Site {
     /// `NotFound` (`errno = 2`); `ReadOnly` for a snapshot that is to be written; `InvalidInput` for a path that holds something else;
     /// `Object`, `Io`.
     pub fn open(&self, name: &str, access: Access) -> Result<Arc<File>> {
+        self.open_as(name, access, None)
+    }
+
+    /// The same for a process alone, or for a rank of several.
+    pub(crate) fn open_as(&self, name: &str, access: Access, rank: Option<usize>) -> Result<Arc<File>> {
         let mut open = open_files();
-        let absent = match self.open_at(&mut open, name, access, self.snapshot.as_ref()) {
+        let mut open_at = |name: &str, snapshot: Option<&Label>| {
+            let (uri, label) = self.locate(name, access)?;
+            let key = Key { snapshot: snapshot.cloned(), rank, ..Key::of(&uri, &label) };
+            self.open_key(&mut open, key, name, access)
+        };
+        let absent = match open_at(name, self.snapshot.as_ref()) {
             Err(error @ Error::NotFound { .. }) => error,
             outcome => return outcome,
         };
         match self.parts(name) {
-            Some((file, snapshot)) if self.is_there(&file)? => {
-                self.open_at(&mut open, &file, access, Some(&snapshot))
-            }
+            Some((file, snapshot)) if self.is_there(&file)? => open_at(&file, Some(&snapshot)),
             _ => Err(absent),
         }
     }
 
-    fn open_at(
+    pub(crate) fn open_key(
         &self,
         open: &mut Open,
+        key: Key,
         name: &str,
         access: Access,
-        snapshot: Option<&Label>,
     ) -> Result<Arc<File>> {
-        let (uri, label) = self.locate(name, access)?;
-        let key = (uri.to_string(), label, snapshot.cloned());
+        let snapshot = key.snapshot.as_ref();
         let is_written = access == Access::ReadWrite;
+        key.check_others(open, name)?;
         if let Some(file) = open.get(&key).and_then(Weak::upgrade) {
             match snapshot {
                 Some(snapshot) if is_written => return Err(read_only(name, snapshot)),
@@ -305,11 +292,11 @@ impl Site {
             return Ok(file);
         }
         let missing = |error| match self.place(name) {
-            Ok(Place::Beside(_)) => lost_or(error, name, &key.0, &key.1),
+            Ok(Place::Beside(_)) => lost_or(error, name, &key.pool, &key.label),
             _ => absent_or(error, name),
         };
-        let pool = self.registry.open_pool(&uri).map_err(missing)?;
-        let container = pool.open_container(&key.1).map_err(missing)?;
+        let pool = self.pool(&key).map_err(missing)?;
+        let container = pool.open_container(&key.label).map_err(missing)?;
         let root = match layout::check(&*container, name) {
             Err(Error::InvalidInput { .. }) if layout::is_empty(&*container)? => return Err(absent(name)),
             root => root?,
@@ -391,7 +378,7 @@ impl Site {
     /// A handle on the container of a file for a sweep.
     pub(crate) fn container_to_sweep(&self, name: &str) -> Result<Arc<dyn Container>> {
         let (uri, label) = self.locate(name, Access::ReadWrite)?;
-        let open = open_files().get(&(uri.to_string(), label.clone(), None)).and_then(Weak::upgrade);
+        let open = open_files().get(&Key::of(&uri, &label)).and_then(Weak::upgrade);
         if open.is_some_and(|file| file.has_changes()) {
             let what = format!("a sweep of file {name}, which this process has changed");
             return Err(Error::invalid(what, "a file whose changes are committed"));
@@ -400,6 +387,11 @@ impl Site {
         let container = pool.open_container(&label).map_err(|error| absent_or(error, name))?;
         layout::check(&*container, name)?;
         Ok(container)
+    }
+
+    /// The pool of an open file.
+    pub(crate) fn pool(&self, key: &Key) -> Result<Arc<dyn Pool>, ObjectError> {
+        self.registry.open_pool(&key.pool.parse()?)
     }
 
     /// The pool and the label of a file that should exist.
@@ -481,17 +473,4 @@ impl Site {
 fn check_rights(name: &str, path: &Path) -> Result<()> {
     let writable = fs::OpenOptions::new().write(true).open(path);
     writable.map(drop).map_err(|error| Error::from_io(error, format!("write file {name}")))
-}
-
-/// Whether the file or a snapshot of it is open.
-fn is_open(open: &Open, uri: &PoolUri, label: &Label) -> bool {
-    let uri = uri.to_string();
-    open.iter().any(|((other, name, _), file)| *other == uri && name == label && file.strong_count() > 0)
-}
-
-fn register(open: &mut Open, key: Key, file: File) -> Arc<File> {
-    open.retain(|_, file| file.strong_count() > 0);
-    let file = Arc::new(file);
-    open.insert(key, Arc::downgrade(&file));
-    file
 }

@@ -85,12 +85,19 @@ impl Store {
         }
         numbers.range.start = numbers.range.start.max(first);
         while numbers.range.is_empty() {
-            numbers.range = self.container.allocate_ids(NUMBERS)?;
+            numbers.range = self.allocate()?;
             numbers.range.start = numbers.range.start.max(first);
         }
         let number = numbers.range.start;
         numbers.range.start += 1;
         Ok(number)
+    }
+
+    /// Numbers that nothing else in the container ever gets.
+    pub(crate) fn allocate(&self) -> Result<Range<u64>> {
+        let mut range = self.container.allocate_ids(NUMBERS)?;
+        range.start = range.start.max(FIRST_NUMBER);
+        Ok(range)
     }
 
     /// From here on, numbers are above the fence that there is now: what has them is not committed before.

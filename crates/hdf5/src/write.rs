@@ -36,11 +36,14 @@ impl Object {
     fn write_pieces(&self, target: Target<'_>, grid: &Grid, pieces: &[Piece], packed: &[u8]) -> Result<()> {
         let groups: Vec<&[Piece]> = groups(pieces).map(|range| &pieces[range]).collect();
         let bytes = pieces.iter().map(|piece| piece.length).sum();
-        let store = &self.file().store;
+        let (store, is_shared) = (&self.file().store, self.file().is_shared());
         let stored = parallel::map(groups.len(), bytes, |at, buffer| {
             let group = groups[at];
             let place = grid.coordinates(group.first().map_or(0, |piece| piece.chunk));
-            let Some((whole, written)) = whole(target, grid, &place, group, packed, buffer) else {
+            let found = whole(target, grid, &place, group, packed, buffer);
+            // Of a chunk at the edge other ranks may have a part: it is stored when they are put together.
+            let is_stored = |written: &Written| !is_shared || matches!(written, Written::All);
+            let Some((whole, written)) = found.filter(|(_, written)| is_stored(written)) else {
                 return Ok((place, None));
             };
             Ok((place, Some((store.write_chunk(&target.data.filters, whole)?, written))))

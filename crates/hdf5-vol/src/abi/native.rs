@@ -32,6 +32,8 @@ pub(crate) mod file_op {
     pub(crate) const SIZE: c_int = 8;
     pub(crate) const SET_VERSION_BOUNDS: c_int = 23;
     pub(crate) const END_OF_ALLOCATION: c_int = 21;
+    pub(crate) const GET_ATOMICITY: c_int = 26;
+    pub(crate) const SET_ATOMICITY: c_int = 27;
     pub(crate) const POST_OPEN: c_int = 28;
 }
 
@@ -158,6 +160,8 @@ pub(crate) struct ChunkIterate {
 pub(crate) union FileOptionalArgs {
     pub(crate) size: *mut Hsize,
     pub(crate) end: *mut u64,
+    pub(crate) atomicity: *mut bool,
+    pub(crate) set_atomicity: bool,
 }
 
 /// `H5VL_native_group_get_objinfo_t`.

@@ -1,0 +1,381 @@
+//! MPI, as far as the ranks of a file need it: the library that the calling HDF5 is linked with, if it is a parallel one.
+//!
+//! Handles of MPI (communicators, types of data) are pointers in Open MPI, and numbers in MPICH and its relatives. Everything here is
+//! written once for both.
+//!
+//! What must stay true: after `MPI_Finalize` no function of MPI is called but `MPI_Finalized`.
+
+use std::{
+    ffi::{c_int, c_void},
+    fmt,
+};
+
+use isotach_hdf5::Ranks;
+
+use crate::{
+    abi::{Herr, Hid},
+    error::{Error, Result},
+    id::check,
+    library::Handle,
+};
+
+/// How many bytes a message has at most: counts and places are `int`s.
+const ROUND: usize = 1 << 30;
+/// What each rank sends before anything else: its length, and the message itself if it is short.
+const SLOT: usize = 64;
+/// `H5FD_MPIO_COLLECTIVE`.
+const COLLECTIVE: c_int = 1;
+
+/// The functions of an MPI library whose handles are `H`.
+struct Functions<H> {
+    get_params: unsafe extern "C" fn(Hid, *mut H, *mut H) -> Herr,
+    finalized: unsafe extern "C" fn(*mut c_int) -> c_int,
+    rank: unsafe extern "C" fn(H, *mut c_int) -> c_int,
+    size: unsafe extern "C" fn(H, *mut c_int) -> c_int,
+    free_communicator: unsafe extern "C" fn(*mut H) -> c_int,
+    free_info: unsafe extern "C" fn(*mut H) -> c_int,
+    gather: unsafe extern "C" fn(*const c_void, c_int, H, *mut c_void, c_int, H, H) -> c_int,
+    gather_many:
+        unsafe extern "C" fn(*const c_void, c_int, H, *mut c_void, *const c_int, *const c_int, H, H) -> c_int,
+    exchange: unsafe extern "C" fn(*const c_void, c_int, H, *mut c_void, c_int, H, H) -> c_int,
+    exchange_many: unsafe extern "C" fn(
+        *const c_void,
+        *const c_int,
+        *const c_int,
+        H,
+        *mut c_void,
+        *const c_int,
+        *const c_int,
+        H,
+        H,
+    ) -> c_int,
+    /// `MPI_BYTE`.
+    byte: H,
+    /// `MPI_COMM_NULL` and `MPI_INFO_NULL`.
+    no_communicator: H,
+    no_info: H,
+}
+
+impl<H> Functions<H> {
+    fn load(library: &Handle, byte: H, no_communicator: H, no_info: H) -> Result<Self, String> {
+        Ok(Self {
+            get_params: library.function("H5Pget_mpi_params\0")?,
+            finalized: library.function("MPI_Finalized\0")?,
+            rank: library.function("MPI_Comm_rank\0")?,
+            size: library.function("MPI_Comm_size\0")?,
+            free_communicator: library.function("MPI_Comm_free\0")?,
+            free_info: library.function("MPI_Info_free\0")?,
+            gather: library.function("MPI_Allgather\0")?,
+            gather_many: library.function("MPI_Allgatherv\0")?,
+            exchange: library.function("MPI_Alltoall\0")?,
+            exchange_many: library.function("MPI_Alltoallv\0")?,
+            byte,
+            no_communicator,
+            no_info,
+        })
+    }
+}
+
+enum Kind {
+    /// Handles are pointers.
+    Open(Functions<*mut c_void>),
+    /// Handles are numbers.
+    Mpich(Functions<c_int>),
+}
+
+/// The MPI library that a parallel HDF5 is linked with.
+pub(crate) struct Mpi {
+    kind: Kind,
+    get_transfer_mode: unsafe extern "C" fn(Hid, *mut c_int) -> Herr,
+}
+
+impl Mpi {
+    /// That of an HDF5 library; `None` if it is not a parallel one, or its MPI is of an unknown kind.
+    pub(crate) fn of(library: &Handle) -> Option<Self> {
+        let get_transfer_mode = library.function("H5Pget_dxpl_mpio\0").ok()?;
+        // A program that is linked with MPI may hold copies of its variables.
+        let symbol = |name| library.variable(name).ok();
+        let kind = match symbol("ompi_mpi_byte\0") {
+            Some(byte) => {
+                let none = (symbol("ompi_mpi_comm_null\0")?, symbol("ompi_mpi_info_null\0")?);
+                Kind::Open(Functions::load(library, byte, none.0, none.1).ok()?)
+            }
+            // `MPI_BYTE`, `MPI_COMM_NULL` and `MPI_INFO_NULL` of MPICH's binary interface.
+            None => Kind::Mpich(Functions::load(library, 0x4c00_010d, 0x0400_0000, 0x1c00_0000).ok()?),
+        };
+        Some(Self { kind, get_transfer_mode })
+    }
+
+    /// The ranks of a file access property list, if it has a communicator of several. Every rank calls this, since the library duplicates
+    /// the communicator.
+    pub(crate) fn ranks(&'static self, fapl: Hid) -> Result<Option<Box<dyn Ranks>>> {
+        match &self.kind {
+            Kind::Open(functions) => functions.ranks(fapl),
+            Kind::Mpich(functions) => functions.ranks(fapl),
+        }
+    }
+
+    /// Whether a transfer property list asks for a collective transfer.
+    pub(crate) fn is_collective(&self, dxpl: Hid) -> Result<bool> {
+        let mut mode = 0;
+        // SAFETY: the library checks the id and sets one number.
+        check(unsafe { (self.get_transfer_mode)(dxpl, &raw mut mode) }, "H5Pget_dxpl_mpio")?;
+        Ok(mode == COLLECTIVE)
+    }
+}
+
+impl<H: Copy + PartialEq + 'static> Functions<H> {
+    fn is_finalized(&self) -> bool {
+        let mut is_finalized = 1;
+        // SAFETY: MPI sets one number; this function may be called at any time.
+        let status = unsafe { (self.finalized)(&raw mut is_finalized) };
+        status != 0 || is_finalized != 0
+    }
+
+    fn ranks(&'static self, fapl: Hid) -> Result<Option<Box<dyn Ranks>>> {
+        let (mut handle, mut info) = (self.no_communicator, self.no_info);
+        // SAFETY: the library sets both to duplicates, which are ours to free, or to what stands for none.
+        check(unsafe { (self.get_params)(fapl, &raw mut handle, &raw mut info) }, "H5Pget_mpi_params")?;
+        if handle == self.no_communicator {
+            return Ok(None);
+        }
+        if info != self.no_info {
+            // SAFETY: a duplicate that nobody else knows.
+            unsafe { (self.free_info)(&raw mut info) };
+        }
+        let ask = |about: unsafe extern "C" fn(H, *mut c_int) -> c_int| {
+            let mut number = -1;
+            // SAFETY: the communicator is open; MPI sets one number.
+            unsafe { about(handle, &raw mut number) };
+            usize::try_from(number).unwrap_or(0)
+        };
+        let (rank, size) = (ask(self.rank), ask(self.size));
+        let communicator = Communicator { functions: self, handle, rank, size };
+        match size {
+            0 => Err(Error::argument("the communicator of the file cannot be used")),
+            1 => Ok(None),
+            _ => Ok(Some(Box::new(communicator))),
+        }
+    }
+}
+
+/// A communicator of its own for one file.
+struct Communicator<H: Copy + PartialEq + 'static> {
+    functions: &'static Functions<H>,
+    handle: H,
+    rank: usize,
+    size: usize,
+}
+
+// SAFETY: the handle is a number, or a pointer that only MPI looks behind. MPI is called by the threads that call HDF5, as many at once as
+// the program has told MPI.
+unsafe impl<H: Copy + PartialEq + 'static> Send for Communicator<H> {}
+// SAFETY: as above.
+unsafe impl<H: Copy + PartialEq + 'static> Sync for Communicator<H> {}
+
+impl<H: Copy + PartialEq + 'static> fmt::Debug for Communicator<H> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "rank {} of {}", self.rank, self.size)
+    }
+}
+
+impl<H: Copy + PartialEq + 'static> Drop for Communicator<H> {
+    fn drop(&mut self) {
+        if !self.functions.is_finalized() {
+            // SAFETY: nobody else uses this communicator.
+            unsafe { (self.functions.free_communicator)(&raw mut self.handle) };
+        }
+    }
+}
+
+impl<H: Copy + PartialEq + 'static> Ranks for Communicator<H> {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, String> {
+        self.check_open()?;
+        let slots = self.slots(bytes)?;
+        let lengths: Vec<usize> = slots.iter().map(|slot| length_in(slot)).collect();
+        let longest = lengths.iter().copied().max().unwrap_or(0);
+        if longest <= SLOT - 8 {
+            return Ok(slots
+                .iter()
+                .zip(lengths)
+                .map(|(slot, length)| slot[8..8 + length].to_vec())
+                .collect());
+        }
+        let mut all: Vec<Vec<u8>> = lengths.iter().map(|length| Vec::with_capacity(*length)).collect();
+        let most = ROUND / self.size;
+        for done in (0..longest).step_by(most) {
+            let parts: Vec<usize> =
+                lengths.iter().map(|length| length.saturating_sub(done).min(most)).collect();
+            let (counts, places, total) = laid_out(&parts);
+            let own = bytes.get(done..done + parts[self.rank]).unwrap_or_default();
+            let mut received = vec![0_u8; total.max(1)];
+            let functions = self.functions;
+            // SAFETY: the buffers have the lengths that are said, and all ranks say the same of them.
+            let status = unsafe {
+                (functions.gather_many)(
+                    start(own),
+                    own.len() as c_int,
+                    functions.byte,
+                    received.as_mut_ptr().cast(),
+                    counts.as_ptr(),
+                    places.as_ptr(),
+                    functions.byte,
+                    self.handle,
+                )
+            };
+            succeeded(status, "MPI_Allgatherv")?;
+            deal(&received, &parts, &mut all);
+        }
+        Ok(all)
+    }
+
+    fn exchange(&self, bytes: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, String> {
+        self.check_open()?;
+        let to: Vec<usize> = (0..self.size).map(|rank| bytes.get(rank).map_or(0, Vec::len)).collect();
+        let from = self.exchanged_lengths(&to)?;
+        let longest = to.iter().copied().max().unwrap_or(0) as u64;
+        let longest = self.slots(&longest.to_le_bytes())?;
+        let longest = longest.iter().map(|slot| length_in(&slot[8..])).max().unwrap_or(0);
+        let mut all: Vec<Vec<u8>> = from.iter().map(|length| Vec::with_capacity(*length)).collect();
+        let most = ROUND / self.size;
+        for done in (0..longest).step_by(most) {
+            let part = |length: &usize| length.saturating_sub(done).min(most);
+            let (given, taken): (Vec<usize>, Vec<usize>) =
+                (to.iter().map(part).collect(), from.iter().map(part).collect());
+            let own: Vec<u8> = bytes
+                .iter()
+                .zip(&given)
+                .flat_map(|(bytes, part)| bytes.get(done..done + part).unwrap_or_default())
+                .copied()
+                .collect();
+            let (given_counts, given_places, _) = laid_out(&given);
+            let (counts, places, total) = laid_out(&taken);
+            let mut received = vec![0_u8; total.max(1)];
+            let functions = self.functions;
+            // SAFETY: the buffers have the lengths that are said: each rank takes what the others have said that they give.
+            let status = unsafe {
+                (functions.exchange_many)(
+                    start(&own),
+                    given_counts.as_ptr(),
+                    given_places.as_ptr(),
+                    functions.byte,
+                    received.as_mut_ptr().cast(),
+                    counts.as_ptr(),
+                    places.as_ptr(),
+                    functions.byte,
+                    self.handle,
+                )
+            };
+            succeeded(status, "MPI_Alltoallv")?;
+            deal(&received, &taken, &mut all);
+        }
+        Ok(all)
+    }
+}
+
+impl<H: Copy + PartialEq + 'static> Communicator<H> {
+    fn check_open(&self) -> Result<(), String> {
+        if self.functions.is_finalized() {
+            return Err(
+                "MPI_Finalize was called before the file was closed, so its changes are not committed"
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    /// The slots of all ranks: the length of each one's message and, if it is short, the message.
+    fn slots(&self, bytes: &[u8]) -> Result<Vec<[u8; SLOT]>, String> {
+        let mut own = [0; SLOT];
+        own[..8].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
+        if let Some(room) = own.get_mut(8..8 + bytes.len()) {
+            room.copy_from_slice(bytes);
+        }
+        let mut all = vec![[0; SLOT]; self.size];
+        let functions = self.functions;
+        // SAFETY: each rank gives a slot, and there is one for each.
+        let status = unsafe {
+            (functions.gather)(
+                own.as_ptr().cast(),
+                SLOT as c_int,
+                functions.byte,
+                all.as_mut_ptr().cast(),
+                SLOT as c_int,
+                functions.byte,
+                self.handle,
+            )
+        };
+        succeeded(status, "MPI_Allgather")?;
+        Ok(all)
+    }
+
+    /// How much each rank gives to this one.
+    fn exchanged_lengths(&self, to: &[usize]) -> Result<Vec<usize>, String> {
+        let own: Vec<u64> = to.iter().map(|length| *length as u64).collect();
+        let mut from = vec![0_u64; self.size];
+        let functions = self.functions;
+        // SAFETY: a number of 8 bytes for each rank, on both sides.
+        let status = unsafe {
+            (functions.exchange)(
+                own.as_ptr().cast(),
+                8,
+                functions.byte,
+                from.as_mut_ptr().cast(),
+                8,
+                functions.byte,
+                self.handle,
+            )
+        };
+        succeeded(status, "MPI_Alltoall")?;
+        Ok(from.into_iter().map(|length| length as usize).collect())
+    }
+}
+
+/// The address of bytes. An empty slice may have one that means something else to MPI.
+fn start(bytes: &[u8]) -> *const c_void {
+    if bytes.is_empty() { (&raw const NOTHING).cast() } else { bytes.as_ptr().cast() }
+}
+
+static NOTHING: u8 = 0;
+
+fn succeeded(status: c_int, function: &str) -> Result<(), String> {
+    if status == 0 { Ok(()) } else { Err(format!("{function} failed with {status}")) }
+}
+
+/// The length at the beginning of a slot.
+fn length_in(slot: &[u8]) -> usize {
+    slot.first_chunk().map_or(0, |length| u64::from_le_bytes(*length) as usize)
+}
+
+/// The counts and places of parts that follow each other, and their whole length. A round has less than 2 GiB.
+fn laid_out(parts: &[usize]) -> (Vec<c_int>, Vec<c_int>, usize) {
+    let counts = parts.iter().map(|part| *part as c_int).collect();
+    let mut total = 0;
+    let places = parts
+        .iter()
+        .map(|part| {
+            let place = total as c_int;
+            total += part;
+            place
+        })
+        .collect();
+    (counts, places, total)
+}
+
+/// Appends the parts of a buffer to the messages that they belong to.
+fn deal(received: &[u8], parts: &[usize], all: &mut [Vec<u8>]) {
+    let mut rest = received;
+    for (part, message) in parts.iter().zip(all) {
+        let (head, tail) = rest.split_at(*part);
+        message.extend_from_slice(head);
+        rest = tail;
+    }
+}
