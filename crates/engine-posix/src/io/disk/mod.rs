@@ -3,6 +3,7 @@
 //! There is the disk of the system, and behind the feature `simulation` one in memory with injected losses, torn writes and errors. Both
 //! run the same engine, so results on the second hold for the first as far as it keeps the promises of FORMAT.md section 9.
 
+mod ahead;
 mod open_file;
 mod real;
 mod scratch;

@@ -3,6 +3,7 @@
 use std::{
     fs::{self, TryLockError},
     io::{self, IoSliceMut, Write},
+    num::NonZeroU64,
     os::{
         fd::OwnedFd,
         unix::fs::{FileExt, MetadataExt},
@@ -18,7 +19,11 @@ use rustix::{
     io::{Errno, ReadWriteFlags, preadv2},
 };
 
-use super::{File, Stat, syncs::Syncs};
+use super::{
+    File, Stat,
+    ahead::{Ahead, LARGE},
+    syncs::Syncs,
+};
 use crate::{
     io::{map, writeback},
     sync::AtomicBool,
@@ -40,13 +45,22 @@ pub(super) struct OpenFile {
     locked_by: AtomicU32,
     /// Its file system cannot read without waiting.
     always_waits: AtomicBool,
+    ahead: Ahead,
     syncs: Syncs,
 }
 
 impl OpenFile {
     pub(super) fn new(file: OwnedFd) -> Self {
         let (locked_by, always_waits) = (AtomicU32::new(0), AtomicBool::new(false));
-        Self { file: file.into(), locked_by, always_waits, syncs: Syncs::default() }
+        Self { file: file.into(), locked_by, always_waits, ahead: Ahead::default(), syncs: Syncs::default() }
+    }
+
+    /// Counts a large read, and lets the device start on what will be read next.
+    fn look_ahead(&self, position: u64, length: usize, was_cached: bool) {
+        let Some(next) = self.ahead.read(position, length as u64, was_cached) else { return };
+        let length = NonZeroU64::new(next.end - next.start);
+        // It is a hint: without it, reads wait longer.
+        let _ = sys::fadvise(&self.file, next.start, length, sys::Advice::WillNeed);
     }
 }
 
@@ -61,7 +75,19 @@ impl Drop for OpenFile {
 
 impl File for OpenFile {
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-        self.file.read_at(buffer, position)
+        if buffer.len() < LARGE || self.always_waits.load(Ordering::Relaxed) {
+            return self.file.read_at(buffer, position);
+        }
+        match self.read_cached(buffer, position)? {
+            0 => {
+                self.look_ahead(position, buffer.len(), false);
+                self.file.read_at(buffer, position)
+            }
+            filled => {
+                self.look_ahead(position, filled, filled == buffer.len());
+                Ok(filled)
+            }
+        }
     }
 
     fn read_cached(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
