@@ -18,6 +18,7 @@ mod connector;
 mod create;
 mod dataset;
 mod datatype;
+mod ending;
 mod error;
 mod file;
 mod group;

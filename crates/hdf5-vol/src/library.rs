@@ -7,8 +7,8 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
 
 use crate::{
     abi::{
-        ConnectorClass, DatasetGetArgs, FileSpecificArgs, Herr, Hid, Hsize, Htri, IdCallback, LocParams,
-        OptionalArgs,
+        CloseCallback, ConnectorClass, DatasetGetArgs, FileSpecificArgs, Herr, Hid, Hsize, Htri, IdCallback,
+        LocParams, OptionalArgs,
     },
     mpi::Mpi,
 };
@@ -150,6 +150,7 @@ library! {
         H5Pget_vol_info(list: Hid, info: *mut *mut c_void) -> Herr;
         H5Pset_vol(list: Hid, connector: Hid, info: *const c_void) -> Herr;
         H5Iiterate(kind: c_int, op: IdCallback, data: *mut c_void) -> Herr;
+        H5atclose(op: CloseCallback, context: *mut c_void) -> Herr;
         H5VLget_connector_id_by_name(name: *const c_char) -> Hid;
         H5VLget_file_type(file: *mut c_void, connector: Hid, kind: Hid) -> Hid;
         H5VLwrap_register(object: *mut c_void, kind: c_int) -> Hid;

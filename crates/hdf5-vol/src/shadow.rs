@@ -20,6 +20,7 @@ use crate::{
         LocByName, LocData, LocParams, OptionalArgs, SPACE_SCALAR, access, by, dataset_get, file_op,
         file_specific, id_type,
     },
+    ending,
     error::{Error, Result},
     id::{Id, check},
     library::Library,
@@ -43,12 +44,13 @@ pub(crate) fn file_number(shadow: *const c_void) -> Option<u64> {
     FILES.lock().unwrap_or_else(PoisonError::into_inner).get(&shadow.addr()).copied()
 }
 
-/// A shadow of each library, by what tells them apart, that is never closed.
+/// A shadow of each library, by what tells them apart, that is open until the library ends.
 static LASTING: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 
-/// Makes the shadow of a library that is never closed, if there is none yet.
+/// Makes the shadow of a library that is open until it ends, if there is none yet.
 pub(crate) fn prepare(library: &'static Library) -> Result<()> {
     if lasting(library).is_none() {
+        ending::prepare(library)?;
         // No number of a file is 0.
         let shadow: &'static Shadow = Box::leak(Box::new(Shadow::new(library, 0)?));
         LASTING
@@ -59,11 +61,20 @@ pub(crate) fn prepare(library: &'static Library) -> Result<()> {
     Ok(())
 }
 
-/// The shadow of a library that is never closed.
+/// The shadow of a library that is open until it ends.
 pub(crate) fn lasting(library: &Library) -> Option<&'static Shadow> {
     let known = LASTING.lock().unwrap_or_else(PoisonError::into_inner).get(&library.key()).copied()?;
-    // SAFETY: `prepare` leaked it.
+    // SAFETY: `prepare` leaked it, and it is closed when nothing of the library is open any more.
     unsafe { ptr::with_exposed_provenance::<Shadow>(known).as_ref() }
+}
+
+/// Closes the lasting shadow of a library that ends and has no object of ours open.
+pub(crate) fn close_lasting(library: &Library) {
+    let known = LASTING.lock().unwrap_or_else(PoisonError::into_inner).remove(&library.key());
+    if let Some(known) = known {
+        // SAFETY: `prepare` leaked it, and whoever removes it from the list owns it.
+        drop(unsafe { Box::from_raw(ptr::with_exposed_provenance_mut::<Shadow>(known)) });
+    }
 }
 
 impl Shadow {

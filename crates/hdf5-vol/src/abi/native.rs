@@ -215,3 +215,6 @@ pub(crate) const NATIVE_INFO_SIZE: usize = 96;
 
 /// `H5I_iterate_func_t`.
 pub(crate) type IdCallback = unsafe extern "C" fn(id: Hid, data: *mut c_void) -> Herr;
+
+/// `H5_atclose_func_t`.
+pub(crate) type CloseCallback = unsafe extern "C" fn(context: *mut c_void);
