@@ -5,11 +5,12 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-ceph lint fuzz fuzz-long bench peers docs test-nightly clean build deb install-libdaos wheel test-python test-extras install-c install-libfdb5
+.PHONY: help setup demo test test-ceph lint fuzz fuzz-long bench peers kernels docs test-nightly clean build deb install-libdaos wheel test-python test-extras install-c install-libfdb5
 
-# Options are passed on: make demo DEMO="--members 8", make bench BENCH="--quick".
+# Options are passed on: make demo DEMO="--members 8", make bench BENCH="--quick", make kernels KERNELS="--quick".
 DEMO ?=
 BENCH ?=
+KERNELS ?=
 PYTHON := $(abspath .venv/bin/python)
 comma := ,
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -161,6 +162,10 @@ peers: ## Measure FDB, Isotach and plain writes and reads in one run
 	@scripts/setup test
 	@$(MAKE) --no-print-directory build
 	scripts/with-eccodes $(TARGET)/release/isotach bench peers $(BENCH)
+
+kernels: ## Measure the I/O of applications on parallel HDF5, native and on the connector
+	@scripts/setup kernels
+	scripts/hdf5-parallel with --release python3 crates/hdf5-vol/benches/kernels/report.py $(KERNELS)
 
 docs: ## Build the site of the documentation, in target/site
 	@$(MAKE) --no-print-directory wheel ISOTACH_PROFILE=dev
