@@ -149,6 +149,12 @@ impl From<EccodesError> for Failure {
     }
 }
 
+impl From<isotach_hdf5::Error> for Failure {
+    fn from(error: isotach_hdf5::Error) -> Self {
+        Self::failed(error)
+    }
+}
+
 impl From<isotach_hdf5_tools::Error> for Failure {
     fn from(error: isotach_hdf5_tools::Error) -> Self {
         Self::failed(error)

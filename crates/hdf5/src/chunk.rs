@@ -117,7 +117,7 @@ impl<'d> Target<'d> {
     }
 
     /// The bytes of a stored chunk, before its filters.
-    fn decoded(&self, stored: Option<Vec<u8>>, chunk: &Chunk) -> Result<Vec<u8>> {
+    pub(crate) fn decoded(&self, stored: Option<Vec<u8>>, chunk: &Chunk) -> Result<Vec<u8>> {
         let gone = || Error::corrupt("a chunk that is missing or short", self.place());
         let filters = &self.data.filters;
         crate::filters::decode(filters, chunk.mask, stored.ok_or_else(gone)?, self.length, &|| self.place())
@@ -255,16 +255,25 @@ impl Session {
     pub(crate) fn spill(&mut self, store: &Store, target: Target<'_>, key: &Key) -> Result<()> {
         let at = (target.number, key.clone());
         let Some(dirty) = self.chunks.get(&at) else { return Ok(()) };
-        let chunk = match &dirty.state {
-            State::Whole(whole) => store.write_chunk(&target.data.filters, whole)?,
+        let whole = match &dirty.state {
+            State::Whole(whole) => whole.clone(),
             State::Patches(patches) => {
                 let (seen, patches) = (dirty.seen.clone(), patches.clone());
                 let mut whole = self.base_content(target, key, seen.as_deref())?;
                 patches.apply(0, &mut whole);
-                store.write_chunk(&target.data.filters, &whole)?
+                Arc::new(whole)
             }
             State::Stored(_) | State::Removed => return Ok(()),
         };
+        let chunk = store.write_chunk(&target.data.filters, &whole)?;
+        if let Some(indexing) = self.indexing_of_writes(target.number)? {
+            let grid = Grid::of(target.data)?;
+            let place = place_of(key, grid.rank()).unwrap_or_default();
+            let write = |bytes: &[u8]| store.write_array(bytes);
+            if let Some(record) = indexing.record(&write, &grid, &place, &whole, &chunk)? {
+                self.put_index_entry(target.number, key.clone(), record)?;
+            }
+        }
         if let Some(dirty) = self.chunks.get_mut(&at) {
             self.memory = self.memory.saturating_sub(memory_of(&dirty.state));
             dirty.state = State::Stored(Arc::new(chunk));
@@ -364,6 +373,7 @@ impl Session {
             }
             self.forget_chunks(number, |_| true)?;
             self.forget_values(number);
+            self.forget_index(number);
             self.forget(metadata(number));
             let what = format!(
                 "another process has removed dataset {number}: what was written to it is given up, \

@@ -24,6 +24,7 @@ use crate::{
     session::{Session, list},
     store::{Store, stored_bytes},
     stored::{length_after, length_of, value_length},
+    value_index::bins_in,
 };
 
 /// What is kept in memory of a transaction before it is staged: updates and their bytes.
@@ -173,7 +174,8 @@ impl Session {
             State::Stored(chunk) => array_of(chunk),
             _ => None,
         });
-        let mut unused: Vec<_> = stored.chain(mem::take(&mut self.unused)).collect();
+        let mut unused: Vec<_> = stored.chain(self.written_bins()).collect();
+        unused.append(&mut self.unused);
         unused.extend(self.blobs.take_own().into_iter().map(array));
         if !self.is_uncertain && !unused.is_empty() {
             // They may count after an uncertain commit.
@@ -280,7 +282,12 @@ impl Session {
         });
         let named = self.changes.iter().filter(|((object, _), _)| is_metadata(*object));
         let attributes = named.filter_map(|((_, key), change)| value_array(key, change.value.as_ref()?));
-        chunks.chain(attributes).chain(self.blobs.own_arrays()).collect()
+        chunks.chain(attributes).chain(self.written_bins()).chain(self.blobs.own_arrays()).collect()
+    }
+
+    fn written_bins(&self) -> impl Iterator<Item = ObjectId> {
+        let records = self.changes.iter().filter_map(|(at, change)| Some((at, change.value.as_ref()?)));
+        records.flat_map(|((object, key), record)| bins_in(*object, key, record))
     }
 
     /// The updates of the changed chunks of a dataset. Arrays that they replace go to `removed`.
@@ -399,6 +406,7 @@ impl Session {
         self.forget_chunks(number, |_| true)?;
         if self.new.remove(&number) {
             self.forget_values(number);
+            self.forget_index(number);
             self.forget(metadata(number));
             return Ok(());
         }
@@ -412,6 +420,7 @@ impl Session {
                 self.count_stored(-length_of(Some(&chunk)));
             }
             self.destroyed.extend([index(number), in_place(number)]);
+            self.destroy_index(number)?;
         }
         let base = self.base_listing(metadata(number))?;
         self.destroyed.extend(base.iter().filter_map(|(key, record)| value_array(key, record)));

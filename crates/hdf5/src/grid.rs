@@ -60,6 +60,16 @@ impl Grid {
         &self.dims
     }
 
+    /// The lengths of a chunk in elements.
+    pub(crate) fn chunk(&self) -> &[u64] {
+        &self.chunk
+    }
+
+    /// How many chunks the extent has.
+    pub(crate) fn chunk_count(&self) -> u64 {
+        self.counts().product()
+    }
+
     /// How many chunks there are along each dimension.
     fn counts(&self) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator {
         self.dims.iter().zip(&self.chunk).map(|(length, chunk)| length.div_ceil(*chunk))
@@ -73,6 +83,11 @@ impl Grid {
             (*at, chunk) = (chunk % count, chunk / count);
         }
         place
+    }
+
+    /// The number of the chunk at a place in the grid, counted in row-major order.
+    pub(crate) fn number(&self, place: &[u64]) -> u64 {
+        place.iter().zip(self.counts()).fold(0, |number, (at, count)| number * count + at)
     }
 
     /// The chunk that begins at an element. `None` if none does.

@@ -59,6 +59,16 @@ pub(crate) const fn in_place(number: u64) -> ObjectId {
     ObjectId::new(ObjectType::General, ObjectClass::SX, 5, number)
 }
 
+/// The index of the values of a dataset.
+pub(crate) const fn value_index(number: u64) -> ObjectId {
+    ObjectId::new(ObjectType::KeyValue, ObjectClass::SX, 8, number)
+}
+
+/// Whether it is [`value_index`].
+pub(crate) fn is_value_index(object: ObjectId) -> bool {
+    object == value_index(object.lo())
+}
+
 /// The cell of a chunk that is changed in place.
 pub(crate) fn in_place_cell(number: u64, key: &[u8]) -> Cell<'_> {
     Cell::general(in_place(number), key, IN_PLACE)

@@ -1,6 +1,7 @@
 //! HDF5's model on the object model: a file is a container, and its objects, links, attributes and chunks are entries and arrays in it.
 //!
-//! This crate knows no HDF5 library. Datatypes and property lists are bytes to it, and what it needs of them is in the [`Header`].
+//! This crate knows no HDF5 library. Property lists are bytes to it, and datatypes to all but queries ([`Condition`]): what it needs of them
+//! is in the [`Header`].
 //! `docs/hdf5-layout.md` describes every record; `docs/decisions/030-hdf5.md` says why it is so.
 //!
 //! What must stay true: a commit is one transaction, so that a reader sees whole versions of a file. The array of a chunk never changes
@@ -30,6 +31,7 @@ mod object;
 mod one_by_one;
 mod open_files;
 mod parallel;
+mod query;
 mod ranges;
 mod ranks;
 mod read;
@@ -44,6 +46,7 @@ mod stored;
 mod stub;
 mod sweep;
 mod together;
+mod value_index;
 mod write;
 
 pub use attribute::Attribute;
@@ -55,12 +58,15 @@ pub use file::File;
 pub use header::{Data, Filter, Header, Kind, Space};
 pub use link::{By, Charset, Link, Order, Target};
 pub use object::Object;
+pub use query::{Comparison, Condition, Found, Literal, Selection, Test, Work, parse_member};
 pub use ranks::Ranks;
 pub use resolve::{Last, Resolved};
 pub use site::{Access, Creation, Site};
 pub use snapshots::Snapshot;
+pub use value_index::{IndexInfo, IndexOptions};
 
-/// Elements that follow each other, counted in row-major order of the extent.
+/// Elements that follow each other, counted in row-major order of the extent. In C: two `uint64_t`.
+#[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// The first.

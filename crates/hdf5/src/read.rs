@@ -99,7 +99,7 @@ impl Object {
         header.data.as_ref().ok_or_else(wrong)
     }
 
-    fn read_pieces(
+    pub(crate) fn read_pieces(
         &self,
         target: Target<'_>,
         grid: &Grid,

@@ -15,8 +15,9 @@ use crate::{
     Error, Header, Result,
     blobs::Blobs,
     chunk::{Dirty, Key},
-    layout::{HEADER, is_metadata, metadata, name_in},
+    layout::{HEADER, is_metadata, is_value_index, metadata, name_in},
     records::Chunk,
+    value_index::Indexing,
 };
 
 /// A changed entry.
@@ -83,6 +84,7 @@ pub(crate) struct Session {
     listed: HashMap<ObjectId, Arc<Listing>>,
     listed_count: usize,
     entries: HashMap<(u64, Key), Option<Arc<Chunk>>>,
+    pub(crate) indexings: HashMap<u64, Option<Arc<Indexing>>>,
 }
 
 impl Session {
@@ -115,6 +117,7 @@ impl Session {
             listed: HashMap::new(),
             listed_count: 0,
             entries: HashMap::new(),
+            indexings: HashMap::new(),
         })
     }
 
@@ -198,6 +201,7 @@ impl Session {
         self.listed.clear();
         self.listed_count = 0;
         self.entries.clear();
+        self.indexings.clear();
         self.blobs.forget();
     }
 
@@ -232,11 +236,11 @@ impl Session {
 
     /// Whether an object belongs to an HDF5 object that no commit has named.
     fn is_new(&self, object: ObjectId) -> bool {
-        is_metadata(object) && self.new.contains(&object.lo())
+        belongs_to_one(object) && self.new.contains(&object.lo())
     }
 
     fn is_not_in_base(&self, object: ObjectId) -> bool {
-        let is_removed = || is_metadata(object) && self.removed.contains(&object.lo());
+        let is_removed = || belongs_to_one(object) && self.removed.contains(&object.lo());
         self.is_reset || self.is_new(object) || is_removed()
     }
 
@@ -395,6 +399,11 @@ impl Session {
     pub(crate) fn base_chunk(&mut self, number: u64, key: &Key) -> Result<Option<Arc<Chunk>>> {
         Ok(self.base_chunks(number, &[key])?.pop().flatten())
     }
+}
+
+/// Whether it holds entries of the HDF5 object with its number.
+fn belongs_to_one(object: ObjectId) -> bool {
+    is_metadata(object) || is_value_index(object)
 }
 
 /// All entries of an object, sorted by key.

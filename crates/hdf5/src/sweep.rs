@@ -15,9 +15,10 @@ use crate::{
     Error, Result, Site,
     chunk::array_of,
     fence::{fence, number_of},
-    layout::{ATTRIBUTE, BLOBS, FENCE_KEY, FILE, array, index, is_metadata},
+    layout::{ATTRIBUTE, BLOBS, FENCE_KEY, FILE, array, index, is_metadata, is_value_index},
     records::{AttributeRecord, BlobPage, Chunk, Place},
     session::{Session, list},
+    value_index::bins_in,
 };
 
 /// How many objects are listed, and destroyed, in one call.
@@ -112,6 +113,10 @@ fn named_in(container: &dyn Container, object: ObjectId) -> Result<Vec<ObjectId>
         let entries = list(container, object)?;
         let chunks = entries.iter().map(|(_, record)| Ok(array_of(&Chunk::decode(record, &place)?)));
         return chunks.filter_map(|chunk: Result<Option<ObjectId>>| chunk.transpose()).collect();
+    }
+    if is_value_index(object) {
+        let entries = list(container, object)?;
+        return Ok(entries.iter().flat_map(|(key, record)| bins_in(object, key, record)).collect());
     }
     if object != BLOBS {
         return Ok(Vec::new());

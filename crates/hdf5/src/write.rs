@@ -37,6 +37,7 @@ impl Object {
         let groups: Vec<&[Piece]> = groups(pieces).map(|range| &pieces[range]).collect();
         let bytes = pieces.iter().map(|piece| piece.length).sum();
         let (store, is_shared) = (&self.file().store, self.file().is_shared());
+        let indexing = self.file().session().indexing_of_writes(target.number)?;
         let stored = parallel::map(groups.len(), bytes, |at, buffer| {
             let group = groups[at];
             let place = grid.coordinates(group.first().map_or(0, |piece| piece.chunk));
@@ -46,13 +47,25 @@ impl Object {
             let Some((whole, written)) = found.filter(|(_, written)| is_stored(written)) else {
                 return Ok((place, None));
             };
-            Ok((place, Some((store.write_chunk(&target.data.filters, whole)?, written))))
+            let chunk = store.write_chunk(&target.data.filters, whole)?;
+            let entry = match &indexing {
+                Some(indexing) => {
+                    indexing.record(&|bytes| store.write_array(bytes), grid, &place, whole, &chunk)?
+                }
+                None => None,
+            };
+            Ok((place, Some((chunk, written, entry))))
         })?;
         let mut session = self.file().session();
         for ((place, stored), group) in stored.into_iter().zip(groups) {
             let key = key_of(&place);
             match stored {
-                Some((chunk, written)) => session.set_stored(target, key, chunk, written)?,
+                Some((chunk, written, entry)) => {
+                    if let Some(entry) = entry {
+                        session.put_index_entry(target.number, key.clone(), entry)?;
+                    }
+                    session.set_stored(target, key, chunk, written)?;
+                }
                 None => session.patch(store, target, &key, with_bytes(group, packed))?,
             }
         }

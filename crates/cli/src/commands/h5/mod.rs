@@ -3,7 +3,9 @@
 mod copy;
 mod describe;
 mod dump;
+mod index;
 mod ls;
+mod query;
 mod site;
 mod values;
 
@@ -28,6 +30,8 @@ enum H5Action {
     Ls(ls::LsFlags),
     Dump(dump::DumpFlags),
     Copy(copy::CopyFlags),
+    Query(query::QueryFlags),
+    Index(index::IndexFlags),
 }
 
 /// Runs the command.
@@ -38,5 +42,7 @@ pub(crate) fn run(flags: &H5Flags) -> Outcome {
         H5Action::Ls(flags) => ls::run(flags),
         H5Action::Dump(flags) => dump::run(flags),
         H5Action::Copy(flags) => copy::run(flags),
+        H5Action::Query(flags) => query::run(flags),
+        H5Action::Index(flags) => index::run(flags),
     }
 }
