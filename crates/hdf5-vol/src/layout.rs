@@ -117,7 +117,7 @@ fn fill(view: &View, dcpl: Hid, kind: &FileType) -> Result<Option<Vec<u8>>> {
 /// were never written must not show it, else in the header.
 fn creation(view: &View, dcpl: Hid, kind: &FileType, unused_fill: &[u8]) -> Result<Vec<u8>> {
     let library = view.library;
-    if dcpl == DEFAULT {
+    if plist::is_default(library, dcpl) {
         return Ok(Vec::new());
     }
     let copy = Id::new(library, library.H5Pcopy(dcpl), "H5Pcopy")?;

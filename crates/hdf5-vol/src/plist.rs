@@ -17,9 +17,17 @@ use crate::{
     library::Library,
 };
 
+/// Whether a list for what is created is the default, by either of its names.
+pub(crate) fn is_default(library: &Library, list: Hid) -> bool {
+    list == DEFAULT
+        || list == library.H5P_LST_ATTRIBUTE_CREATE_ID_g()
+        || list == library.H5P_LST_DATASET_CREATE_ID_g()
+        || list == library.H5P_LST_LINK_CREATE_ID_g()
+}
+
 /// The stored form of a property list; nothing for the default.
 pub(crate) fn encode(library: &'static Library, list: Hid) -> Result<Vec<u8>> {
-    if list == DEFAULT {
+    if is_default(library, list) {
         return Ok(Vec::new());
     }
     let mut size = 0;
@@ -95,7 +103,7 @@ pub(crate) fn tracks_times(library: &Library, list: Hid) -> Result<bool> {
 /// Whether missing groups of a path are created.
 pub(crate) fn creates_groups(library: &Library, lcpl: Hid) -> Result<bool> {
     let mut flag: c_uint = 0;
-    if lcpl != DEFAULT {
+    if !is_default(library, lcpl) {
         // SAFETY: the library sets one number.
         let status = unsafe { library.H5Pget_create_intermediate_group(lcpl, &raw mut flag) };
         check(status, "H5Pget_create_intermediate_group")?;
@@ -106,7 +114,7 @@ pub(crate) fn creates_groups(library: &Library, lcpl: Hid) -> Result<bool> {
 /// The encoding of names; of a list for links or attributes.
 pub(crate) fn charset(library: &Library, list: Hid) -> Result<Charset> {
     let mut charset: c_int = 0;
-    if list != DEFAULT {
+    if !is_default(library, list) {
         // SAFETY: the library sets one number.
         check(unsafe { library.H5Pget_char_encoding(list, &raw mut charset) }, "H5Pget_char_encoding")?;
     }

@@ -86,7 +86,8 @@ pub(crate) fn open(view: &Arc<View>, stored: &[u8]) -> Result<Hid> {
             Err(error) => return Err(error.into()),
         }
     }
-    decode(view.library, stored).map(Id::give)
+    let kind = view.file_type(stored)?;
+    Id::new(view.library, view.library.H5Tcopy(kind.memory.raw()), "H5Tcopy").map(Id::give)
 }
 
 fn open_committed(view: &Arc<View>, object: Object) -> Result<Hid> {

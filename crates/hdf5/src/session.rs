@@ -83,6 +83,8 @@ pub(crate) struct Session {
     headers: HashMap<u64, Arc<Header>>,
     listed: HashMap<ObjectId, Arc<Listing>>,
     listed_count: usize,
+    /// The entry of the base that was read last: programs ask several questions about one attribute.
+    last: Option<((ObjectId, Vec<u8>), Option<Vec<u8>>)>,
     entries: HashMap<(u64, Key), Option<Arc<Chunk>>>,
     pub(crate) indexings: HashMap<u64, Option<Arc<Indexing>>>,
 }
@@ -116,6 +118,7 @@ impl Session {
             headers: HashMap::new(),
             listed: HashMap::new(),
             listed_count: 0,
+            last: None,
             entries: HashMap::new(),
             indexings: HashMap::new(),
         })
@@ -200,6 +203,7 @@ impl Session {
         self.headers.clear();
         self.listed.clear();
         self.listed_count = 0;
+        self.last = None;
         self.entries.clear();
         self.indexings.clear();
         self.blobs.forget();
@@ -231,7 +235,18 @@ impl Session {
             let at = listing.binary_search_by(|(there, _)| there.as_slice().cmp(key));
             return Ok(at.ok().and_then(|at| listing.get(at)).map(|(_, value)| value.clone()));
         }
-        Ok(self.base()?.get_many(&[Cell::kv(object, key)])?.pop().flatten())
+        let base = self.base()?;
+        if let Some(((known, of), value)) = &self.last
+            && *known == object
+            && of == key
+        {
+            return Ok(value.clone());
+        }
+        let value = base.get_many(&[Cell::kv(object, key)])?.pop().flatten();
+        if !self.is_live {
+            self.last = Some(((object, key.to_vec()), value.clone()));
+        }
+        Ok(value)
     }
 
     /// Whether an object belongs to an HDF5 object that no commit has named.
