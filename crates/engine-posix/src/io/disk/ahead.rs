@@ -32,7 +32,7 @@ struct Sequence {
 }
 
 impl Ahead {
-    /// Counts a read, and returns the range that should be asked for now, if there is one.
+    /// Counts a read, and returns the range to ask for, if there is one.
     pub(super) fn read(&self, position: u64, length: u64, was_cached: bool) -> Option<Range<u64>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).read(position, length, was_cached)
     }
