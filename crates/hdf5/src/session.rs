@@ -29,6 +29,9 @@ pub(crate) struct Change {
     pub(crate) is_new: bool,
 }
 
+/// The object and the key of an entry.
+type Entry = (ObjectId, Vec<u8>);
+
 /// The sorted entries of an object.
 pub(crate) type Listing = Vec<(Vec<u8>, Vec<u8>)>;
 
@@ -53,7 +56,7 @@ pub(crate) struct Session {
     pub(crate) version: Epoch,
     /// The file was truncated: the base counts as empty, and the commit removes what is there.
     pub(crate) is_reset: bool,
-    pub(crate) changes: BTreeMap<(ObjectId, Vec<u8>), Change>,
+    pub(crate) changes: BTreeMap<Entry, Change>,
     pub(crate) chunks: BTreeMap<(u64, Key), Dirty>,
     /// Objects that no commit has named.
     pub(crate) new: HashSet<u64>,
@@ -84,7 +87,7 @@ pub(crate) struct Session {
     listed: HashMap<ObjectId, Arc<Listing>>,
     listed_count: usize,
     /// The entry of the base that was read last: programs ask several questions about one attribute.
-    last: Option<((ObjectId, Vec<u8>), Option<Vec<u8>>)>,
+    last: Option<(Entry, Option<Vec<u8>>)>,
     entries: HashMap<(u64, Key), Option<Arc<Chunk>>>,
     pub(crate) indexings: HashMap<u64, Option<Arc<Indexing>>>,
 }
