@@ -277,7 +277,7 @@ pub(crate) unsafe fn specific(
             // SAFETY: HDF5 passes as many lengths as the dataset has dimensions.
             unsafe { set_extent(&view, &handle.dataset()?.node.object, size) }?;
         }
-        dataset_specific::FLUSH => view.settle()?,
+        dataset_specific::FLUSH => view.settle_object()?,
         dataset_specific::REFRESH => view.file.refresh()?,
         other => return Err(Error::unsupported(format!("the operation {other} on datasets"))),
     }

@@ -102,7 +102,7 @@ pub(crate) unsafe fn specific(
         (arguments.as_ref().ok_or_else(|| Error::argument("no arguments"))?, handle(object)?.view()?)
     };
     match arguments.op {
-        datatype_specific::FLUSH => view.settle()?,
+        datatype_specific::FLUSH => view.settle_object()?,
         datatype_specific::REFRESH => view.file.refresh()?,
         other => return Err(Error::unsupported(format!("the operation {other} on datatypes"))),
     }

@@ -124,7 +124,7 @@ pub(crate) unsafe fn specific(
     // SAFETY: HDF5 passes an object of this connector.
     let view = unsafe { handle(object) }?.view()?;
     match arguments.op {
-        group_specific::FLUSH => view.settle()?,
+        group_specific::FLUSH => view.settle_object()?,
         group_specific::REFRESH => view.file.refresh()?,
         group_specific::MOUNT | group_specific::UNMOUNT => return Err(Error::unsupported("mounting files")),
         other => return Err(Error::unsupported(format!("the operation {other} on groups"))),

@@ -203,7 +203,7 @@ pub(crate) unsafe fn specific(
             return unsafe { visit(library, place::place(object, loc)?, arguments.args.visit) };
         }
         // SAFETY: HDF5 passes an object of this connector.
-        object_specific::FLUSH => unsafe { handle(object) }?.view()?.settle()?,
+        object_specific::FLUSH => unsafe { handle(object) }?.view()?.settle_object()?,
         // SAFETY: as above.
         object_specific::REFRESH => unsafe { handle(object) }?.view()?.file.refresh()?,
         other => return Err(Error::unsupported(format!("the operation {other} on objects"))),

@@ -156,6 +156,14 @@ impl View {
         Ok(())
     }
 
+    /// Commits when an object is flushed. Ranks can only do it together, which programs know of files; native HDF5 refuses it, too.
+    pub(crate) fn settle_object(&self) -> Result<()> {
+        if self.file.is_shared() {
+            return Err(Error::unsupported("flushing one object in a file of several ranks: flush the file"));
+        }
+        self.settle()
+    }
+
     /// Fails if the program opened the file for reading.
     pub(crate) fn writable(&self) -> Result<()> {
         if self.intent() & access::READ_WRITE == 0 {

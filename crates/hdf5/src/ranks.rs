@@ -169,7 +169,7 @@ impl Team {
     }
 
     /// What the first rank has.
-    pub(crate) fn from_first(
+    pub(crate) fn told_by_first(
         &self,
         call: Call,
         produce: impl FnOnce() -> Result<Vec<u8>>,
@@ -187,7 +187,7 @@ impl Team {
     pub(crate) fn number(&self, store: &Store) -> Result<u64> {
         let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
         if numbers.is_empty() {
-            let allocated = self.from_first(Call::Numbers, || {
+            let allocated = self.told_by_first(Call::Numbers, || {
                 let mut bytes = Vec::new();
                 let range = store.allocate()?;
                 bytes.put_u64(range.start);

@@ -93,7 +93,11 @@ impl Site {
         }
         let open = || self.open_as(name, access, Some(0));
         let join = |opened: Opened| self.open_key(&mut open_files(), opened.key, name, access);
-        together(ranks, &format!("open {name}: {access:?}"), open, join)
+        let purpose = match access {
+            Access::ReadOnly => "reading",
+            Access::ReadWrite => "writing",
+        };
+        together(ranks, &format!("open {name} for {purpose}"), open, join)
     }
 
     /// Deletes a file. All ranks call this, and the first one does it.
@@ -102,7 +106,7 @@ impl Site {
     /// As [`Site::delete`]; `OtherRank`.
     pub fn delete_together(&self, ranks: Box<dyn Ranks>, name: &str) -> Result<()> {
         let delete = || self.delete(name).map(|()| Vec::new());
-        Team::new(ranks).from_first(Call::Delete, delete).map(drop)
+        Team::new(ranks).told_by_first(Call::Delete, delete).map(drop)
     }
 }
 
@@ -125,7 +129,7 @@ fn together(
         return Err(Error::invalid(differ, "the same file on all ranks"));
     }
     let mut mine = None;
-    let opened = team.from_first(Call::Found, || {
+    let opened = team.told_by_first(Call::Found, || {
         let file = first()?;
         let opened = Opened::of(&file)?.encode();
         mine = Some(file);
@@ -168,7 +172,7 @@ impl File {
         if team.is_first() {
             let outcome = session.commit(&self.store);
             let message = Committed::of(&session, outcome.as_ref().err()).encode();
-            let told = team.from_first(Call::Commit, || Ok(message));
+            let told = team.told_by_first(Call::Commit, || Ok(message));
             if let Some(bytes) = session.counted.take() {
                 self.set_stub_length(bytes);
             }
@@ -176,7 +180,7 @@ impl File {
         } else {
             // Until the first rank has told, what was stored may count.
             let was_uncertain = std::mem::replace(&mut session.is_uncertain, true);
-            let told = team.from_first(Call::Commit, || Ok(Vec::new()))?;
+            let told = team.told_by_first(Call::Commit, || Ok(Vec::new()))?;
             session.is_uncertain = was_uncertain;
             session.follow(&self.store, Committed::decode(&told))?;
         }

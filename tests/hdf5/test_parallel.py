@@ -1,0 +1,167 @@
+"""Parallel programs: what the ranks do together on native HDF5, they do on ours; and a job that is killed leaves the last version."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from needs import skip
+
+from conftest import HERE, NATIVE, ROOT, Connector
+
+WITH = [ROOT / "scripts" / "hdf5-parallel", "with"]
+AREAS = ["files", "transfers", "selections", "extents", "metadata", "filters", "ranks"]
+LIMIT = 300
+
+Build = Callable[[str, list[Path], list[str]], Path]
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """Builds a program for MPI that is linked with parallel HDF5."""
+    for tool in ("mpicc.openmpi", "mpirun.openmpi", "cmake", "cargo"):
+        if shutil.which(tool) is None:
+            skip(
+                "mpi",
+                f"there is no {tool}, which parallel HDF5 is built with: `scripts/setup test` installs it",
+            )
+    folder = tmp_path_factory.mktemp("parallel")
+
+    def compile_c(name: str, sources: list[Path], libraries: list[str]) -> Path:
+        flags = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1"]
+        command = [*WITH, "mpicc", *flags, *sources, "-o", folder / name, *libraries]
+        subprocess.run(command, check=True)
+        return folder / name
+
+    return compile_c
+
+
+@pytest.fixture(scope="module")
+def parallel(build: Build) -> Path:
+    """The program of `parallel`."""
+    sources = [*sorted((HERE / "parallel").glob("*.c")), HERE / "checks" / "values.c"]
+    return build("parallel", sources, ["-lhdf5"])
+
+
+def run(
+    connector: Connector, ranks: int, program: Path, *arguments: Path | str
+) -> subprocess.CompletedProcess[str]:
+    """Runs a program with so many ranks. One that hangs is ended, and has failed."""
+    limit = ["timeout", "-k", "5", str(LIMIT), "mpirun", "--oversubscribe", "-n", str(ranks)]
+    return connector.run([*WITH, *limit, program, *arguments])
+
+
+@pytest.fixture(scope="module", params=[2, 4])
+def native(
+    request: pytest.FixtureRequest, parallel: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[int, dict[str, list[str]]]:
+    """What the program prints on native HDF5, by area, with so many ranks."""
+    done = run(NATIVE, request.param, parallel, tmp_path_factory.mktemp("native"))
+    told = re.search(r"^(\d+) checks, (\d+) failed$", done.stdout, re.MULTILINE)
+    assert told is not None and done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert int(told[1]) >= 500 and int(told[2]) == 0
+    return request.param, areas(done.stdout)
+
+
+def areas(text: str) -> dict[str, list[str]]:
+    """The lines of each area."""
+    parts = text.rsplit("\n", 2)[0].split("== ")[1:]
+    return {part.split("\n", 1)[0]: part.splitlines()[1:] for part in parts}
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_ranks_do_on_isotach_what_they_do_on_native_hdf5(
+    area: str, native: tuple[int, dict[str, list[str]]], parallel: Path, isotach: Connector, tmp_path: Path
+) -> None:
+    ranks, expected = native
+    done = run(isotach, ranks, parallel, tmp_path, area)
+    found = areas(done.stdout).get(area, [])
+    difference = difflib.unified_diff(expected[area], found, "native", "isotach", lineterm="", n=1)
+    assert done.returncode == 0 and found == expected[area], "\n".join(difference) + done.stderr[-2000:]
+
+
+def test_a_process_alone_reads_what_ranks_have_written_with_another_hdf5(
+    parallel: Path, isotach: Connector, tmp_path: Path
+) -> None:
+    assert run(isotach, 3, parallel, tmp_path, "transfers").returncode == 0
+    code = (
+        "import h5py, numpy, sys; f = h5py.File(sys.argv[1])\n"
+        "for d in f.values(): assert (d[:].ravel() == numpy.arange(d.size) + 70).all(), d\n"
+        "print(len(f))"
+    )
+    for name in ("rows-together.h5", "rows-alone.h5"):
+        done = isotach.run([sys.executable, "-c", code, tmp_path / name])
+        assert done.stdout == "5\n", done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("microseconds", [0, 300, 1000, 3000, 10_000, 30_000])
+def test_a_rank_that_is_killed_while_all_write_leaves_a_whole_version(
+    microseconds: int, build: Build, isotach: Connector, tmp_path: Path
+) -> None:
+    program = build("killed", [HERE / "parallel" / "jobs" / "killed.c"], ["-lhdf5"])
+    file = tmp_path / "killed.h5"
+    done = run(isotach, 3, program, file, str(microseconds))
+    committed = [int(number) for number in re.findall(r"^committed (\d+)$", done.stdout, re.MULTILINE)]
+    assert done.returncode not in (0, 124) and len(committed) >= 3, done.stdout + done.stderr[-2000:]
+    code = (
+        "import h5py, numpy, sys; f = h5py.File(sys.argv[1])\n"
+        "found = {int(number) for d in f.values() for number in numpy.unique(d[:])}\n"
+        "assert len(found) == 1 and f['plain'].size == f['packed'].size >= 99_999, found\n"
+        "print(found.pop())"
+    )
+    read = isotach.run([sys.executable, "-c", code, file])
+    assert read.returncode == 0, read.stderr[-2000:]
+    # The job may die between a commit and the line that tells of it.
+    assert int(read.stdout) in (committed[-1], committed[-1] + 1)
+
+
+def test_a_failure_of_one_rank_is_told_to_all(build: Build, isotach: Connector, tmp_path: Path) -> None:
+    program = build("failing", [HERE / "parallel" / "jobs" / "failing.c"], ["-lhdf5"])
+    done = run(isotach, 3, program, tmp_path)
+    told: dict[str, list[str]] = {}
+    for line in done.stdout.splitlines():
+        found = re.fullmatch(r"(.*), rank \d: (.*)", line)
+        assert found is not None, line
+        told.setdefault(found[1], []).append(found[2])
+    beyond = "the selection lies outside of the extent"
+    for call in ("write", "read"):
+        other = f"rank 1 has failed: {beyond}"
+        assert told[call] == [other, beyond, other], told
+    assert told["write again"] == told["close"] == ["done"] * 3
+    for call, expected in {
+        "close with different links": 'rank 1 has changed link "one" of object 1',
+        "open different files": "rank 1 is to open",
+        "open nothing": "errno = 2",
+        "open alone, too": "together with other ranks",
+        "atomic transfers": "no support for atomic transfers",
+    }.items():
+        assert len(told[call]) == 3 and all(expected in text for text in told[call]), told[call]
+    assert [text.startswith("rank 0 has failed: ") for text in told["open nothing"]] == [False, True, True]
+    code = "import h5py, sys; print(*h5py.File(sys.argv[1]))"
+    for name, links in {"a.h5": "d", "left.h5": "left"}.items():
+        read = isotach.run([sys.executable, "-c", code, tmp_path / name])
+        assert read.stdout.split() == [links], read.stderr[-2000:]
+
+
+def test_a_parallel_netcdf_program_does_on_isotach_what_it_does_natively(
+    build: Build, isotach: Connector, tmp_path: Path
+) -> None:
+    program = build("netcdf", [HERE / "parallel" / "jobs" / "netcdf.c"], ["-lnetcdf", "-lhdf5"])
+    expected = run(NATIVE, 3, program, tmp_path / "native.nc")
+    found = run(isotach, 3, program, tmp_path / "isotach.nc")
+    assert expected.stdout.endswith("\n0 failed\n"), expected.stdout + expected.stderr[-2000:]
+    assert found.stdout == expected.stdout, found.stdout + found.stderr[-2000:]
+    code = (
+        "import netCDF4, numpy, sys; f = netCDF4.Dataset(sys.argv[1]); series = f['series'][:]\n"
+        "assert f.title == 'ranks' and f['series'].units == 'K' and series.shape == (5, 3000)\n"
+        "assert (series == numpy.arange(5)[:, None] * 1e6 + numpy.arange(3000)).all()\n"
+        "assert (f['table'][:] == numpy.arange(3000)).all(); print('equal')"
+    )
+    read = isotach.run([sys.executable, "-c", code, tmp_path / "isotach.nc"])
+    assert read.stdout == "equal\n", read.stderr[-2000:]
