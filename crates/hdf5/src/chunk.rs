@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use isotach_object::{Container, Error as ObjectError};
+use isotach_object::{Container, Error as ObjectError, ObjectId};
 
 use crate::{
     Data, Error, Result,
@@ -49,6 +49,16 @@ pub(crate) struct Dirty {
 pub(crate) enum Written {
     All,
     Some(Ranges),
+}
+
+impl Dirty {
+    /// The array that holds it, if this process destroys it when it is replaced or given up: what all ranks know of, the first one does.
+    pub(crate) fn own_array(&self, is_follower: bool) -> Option<ObjectId> {
+        match &self.state {
+            State::Stored(chunk) if !is_follower || self.fresh.is_some() => array_of(chunk),
+            _ => None,
+        }
+    }
 }
 
 impl Default for Written {
@@ -162,9 +172,7 @@ impl Session {
     ) -> Result<()> {
         let state = State::Stored(Arc::new(chunk));
         if let Some(old) = self.chunks.get_mut(&(target.number, key.clone())) {
-            if let State::Stored(old) = &old.state {
-                self.unused.extend(array_of(old));
-            }
+            self.unused.extend(old.own_array(self.is_follower));
             if self.is_shared {
                 old.fresh.get_or_insert_default().add_all(&written, target.length);
             }
@@ -191,6 +199,10 @@ impl Session {
         pieces: impl Iterator<Item = (u64, &'p [u8])>,
     ) -> Result<()> {
         let at = (target.number, key.clone());
+        let mut pieces = pieces.peekable();
+        if pieces.peek().is_none() {
+            return Ok(());
+        }
         self.open_for_patches(store, target, key)?;
         let Some(dirty) = self.chunks.get_mut(&at) else { return Ok(()) };
         let before = memory_of(&dirty.state);
@@ -230,7 +242,6 @@ impl Session {
                 let chunk = chunk.clone();
                 let stored = stored_bytes(&*store.container, target.number, key, &chunk)?;
                 let whole = target.decoded(stored, &chunk)?;
-                self.unused.extend(array_of(&chunk));
                 State::Whole(Arc::new(whole))
             }
             None => {
@@ -246,6 +257,7 @@ impl Session {
         };
         self.memory += memory_of(&state);
         if let Some(dirty) = self.chunks.get_mut(&at) {
+            self.unused.extend(dirty.own_array(self.is_follower));
             dirty.state = state;
         }
         Ok(())
@@ -392,11 +404,7 @@ impl Session {
         for key in keys {
             if let Some(dirty) = self.chunks.remove(&(number, key)) {
                 self.memory = self.memory.saturating_sub(memory_of(&dirty.state));
-                // What all ranks know of, the first one destroys.
-                let is_ours = !self.is_follower || dirty.fresh.is_some();
-                if let (State::Stored(chunk), true) = (&dirty.state, is_ours) {
-                    self.unused.extend(array_of(chunk));
-                }
+                self.unused.extend(dirty.own_array(self.is_follower));
             }
         }
         Ok(())
@@ -408,7 +416,7 @@ pub(crate) fn takes_patches(target: Target<'_>) -> bool {
     target.data.filters.is_empty() && target.length > INLINE_CHUNK
 }
 
-pub(crate) fn array_of(chunk: &Chunk) -> Option<isotach_object::ObjectId> {
+pub(crate) fn array_of(chunk: &Chunk) -> Option<ObjectId> {
     match chunk.form {
         Form::Array(number) => Some(array(number)),
         Form::Inline(_) | Form::InPlace => None,

@@ -170,10 +170,7 @@ impl Session {
     /// Gives up the changes.
     pub(crate) fn discard(&mut self, store: &Store) {
         store.begin_version();
-        let stored = self.chunks.values().filter_map(|dirty| match &dirty.state {
-            State::Stored(chunk) => array_of(chunk),
-            _ => None,
-        });
+        let stored = self.chunks.values().filter_map(|dirty| dirty.own_array(self.is_follower));
         let mut unused: Vec<_> = stored.chain(self.written_bins()).collect();
         unused.append(&mut self.unused);
         unused.extend(self.blobs.take_own().into_iter().map(array));
@@ -185,6 +182,7 @@ impl Session {
         self.chunks.clear();
         self.new.clear();
         self.removed.clear();
+        self.unlinked.clear();
         self.destroyed.clear();
         self.memory = 0;
         self.stored = 0;

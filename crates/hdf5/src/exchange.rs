@@ -6,7 +6,11 @@
 //!
 //! What must stay true: a part is only what the rank has written since the last exchange. More would undo what others have written.
 
-use std::{collections::BTreeSet, fmt, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+};
 
 use isotach_engine_kit::bytes::{Put as _, Reader};
 
@@ -17,11 +21,14 @@ use crate::{
     ranks::{Call, Team},
     records::{Chunk, bytes, put_bytes},
     session::Session,
+    signature::layout_of,
     store::Store,
 };
 
 /// What a rank has changed since the last exchange.
 struct Fresh {
+    /// The datasets that have some, each with what its chunks depend on.
+    layouts: Vec<u8>,
     /// The entries of chunks that were written whole.
     entries: Vec<u8>,
     /// The parts of chunks, by their owners.
@@ -46,13 +53,19 @@ impl File {
         let Some(team) = self.team().filter(|_| self.is_writable()) else { return outcome };
         let fresh = outcome.and_then(|outcome| Ok((outcome, session.fresh(&self.store, team)?)));
         let mut kept = None;
-        let message = fresh.map(|(outcome, Fresh { entries, parts })| {
+        let message = fresh.map(|(outcome, Fresh { layouts, entries, parts })| {
             let has_parts = parts.iter().any(|parts| !parts.is_empty());
             kept = Some((outcome, parts));
-            [&[has_parts.into()], entries.as_slice()].concat()
+            let mut message = vec![has_parts.into()];
+            put_bytes(&mut message, &layouts);
+            message.extend_from_slice(&entries);
+            message
         });
         let all = team.gather(Call::Chunks, message)?;
         let Some((outcome, parts)) = kept else { return Err(damaged().into()) };
+        let all =
+            all.iter().map(|message| Told::of(message)).collect::<Option<Vec<_>>>().ok_or_else(damaged)?;
+        check_layouts(&all)?;
         // A failure from here on leaves ranks that know of different chunks.
         let merged = session.take(&self.store, team, &all, parts);
         merged.inspect_err(|error| self.note_failure(error.to_string()))?;
@@ -76,8 +89,16 @@ impl Session {
     fn fresh(&mut self, store: &Store, team: &Team) -> Result<Fresh> {
         let is_fresh = |(at, dirty): (&(u64, Key), &Dirty)| dirty.fresh.as_ref().map(|_| at.clone());
         let fresh: Vec<_> = self.chunks.iter().filter_map(is_fresh).collect();
-        let mut found = Fresh { entries: Vec::new(), parts: vec![Vec::new(); team.size()] };
+        let mut found =
+            Fresh { layouts: Vec::new(), entries: Vec::new(), parts: vec![Vec::new(); team.size()] };
+        let mut last = None;
         for (number, key) in &fresh {
+            if last.replace(*number) != Some(*number)
+                && let Some(header) = self.header(*number)?
+            {
+                found.layouts.put_u64(*number);
+                found.layouts.put_u64(layout_of(&header));
+            }
             self.with_target(*number, |session, target| {
                 let is_whole = |session: &Self| {
                     let dirty = session.chunks.get(&(*number, key.clone()));
@@ -117,9 +138,9 @@ impl Session {
     }
 
     /// Takes the entries of all ranks, and merges the parts of the chunks that this one owns.
-    fn take(&mut self, store: &Store, team: &Team, all: &[Vec<u8>], parts: Vec<Vec<u8>>) -> Result<()> {
-        let has_parts = all.iter().any(|message| message.first() == Some(&1));
-        all.iter().try_for_each(|message| self.take_entries(message.get(1..).unwrap_or_default(), team))?;
+    fn take(&mut self, store: &Store, team: &Team, all: &[Told<'_>], parts: Vec<Vec<u8>>) -> Result<()> {
+        let has_parts = all.iter().any(|told| told.has_parts);
+        all.iter().try_for_each(|told| self.take_entries(told.entries, team))?;
         if !has_parts {
             return Ok(());
         }
@@ -173,6 +194,39 @@ impl Session {
         }
         Ok(entries)
     }
+}
+
+/// What a rank has told all of what it has changed.
+struct Told<'m> {
+    has_parts: bool,
+    layouts: Vec<u8>,
+    entries: &'m [u8],
+}
+
+impl<'m> Told<'m> {
+    fn of(message: &'m [u8]) -> Option<Self> {
+        let mut reader = Reader(message);
+        let (has_parts, layouts) = (reader.u8()? != 0, bytes(&mut reader)?);
+        Some(Self { has_parts, layouts, entries: reader.0 })
+    }
+}
+
+/// Fails on all ranks if two write to a dataset that they have created otherwise: chunks of one are none of the other.
+fn check_layouts(all: &[Told<'_>]) -> Result<()> {
+    let mut known = BTreeMap::new();
+    for (rank, told) in all.iter().enumerate() {
+        let mut reader = Reader(&told.layouts);
+        while let (Some(number), Some(layout)) = (reader.u64(), reader.u64()) {
+            let (other, same) = *known.entry(number).or_insert((rank, layout));
+            if same != layout {
+                let what = format!(
+                    "dataset {number}, to which rank {other} has given another type, chunk, fill value or filters than rank {rank}"
+                );
+                return Err(Error::invalid(what, "the same creation on all ranks"));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn put_entry(

@@ -15,17 +15,12 @@ impl Object {
     /// `InvalidInput` for another number of dimensions or lengths beyond their limits; `ReadOnly`, `Object`.
     pub fn set_extent(&self, dims: &[u64]) -> Result<()> {
         self.file().check_writable()?;
-        let is_cut = match self.change_to(dims) {
-            Ok(None) => return Ok(()),
-            Ok(Some((_, is_cut))) => is_cut,
-            Err(error) => return self.file().exchange(Err(error)),
-        };
-        if !is_cut {
-            return self.change_extent(dims);
+        // In all cases, so that ranks that fail or have other arguments do not wait for each other; and all cut the chunks of all.
+        match self.file().exchange(self.change_to(dims))? {
+            None => Ok(()),
+            Some((_, false)) => self.change_extent(dims),
+            Some((_, true)) => self.file().exchange(self.change_extent(dims)),
         }
-        // All ranks cut the chunks of all.
-        self.file().exchange(Ok::<_, Error>(()))?;
-        self.file().exchange(self.change_extent(dims))
     }
 
     /// The data with this extent, and whether something is cut off. `None` if it has it.
@@ -70,9 +65,10 @@ impl Object {
         for key in self.stored_keys(session)? {
             let place = place_of(&key, after.rank());
             let place = place.ok_or_else(|| Error::corrupt("a damaged key of a chunk", self.place()))?;
+            let (within, was_within) = (after.part_within(&place), before.part_within(&place));
             if !after.contains(&place) {
                 session.remove_chunk(number, key)?;
-            } else if after.part_within(&place) != before.part_within(&place) && is_mine(&key) {
+            } else if within.iter().zip(&was_within).any(|(now, was)| now < was) && is_mine(&key) {
                 let blank = target.blank();
                 let beyond = after.ranges_beyond(&place);
                 let pieces = beyond

@@ -325,7 +325,7 @@ impl File {
         self.session().remove_blob(id)
     }
 
-    fn handles(&self) -> MutexGuard<'_, HashMap<u64, u64>> {
+    pub(crate) fn handles(&self) -> MutexGuard<'_, HashMap<u64, u64>> {
         self.handles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -344,7 +344,7 @@ impl File {
             }
             handles.remove(&number);
         }
-        if self.is_writable() {
+        if self.is_writable() && !self.is_shared() {
             // What cannot be removed loses only space.
             let _ = self.remove_unlinked(&mut self.session(), number);
         }
@@ -360,13 +360,13 @@ impl File {
         }
     }
 
-    /// Takes a reference from each object, and removes those without any that are not open.
+    /// Takes a reference from each object, and removes those without any that are not open. Several ranks remove them when they commit.
     pub(crate) fn unlink(&self, session: &mut Session, mut targets: Vec<u64>) -> Result<()> {
         while let Some(number) = targets.pop() {
             let Some(header) = session.header(number)? else { continue };
             let references = header.references.saturating_sub(1);
             session.put_header(number, Header { references, ..(*header).clone() });
-            if references == 0 && !self.handles().contains_key(&number) {
+            if references == 0 && !self.is_shared() && !self.handles().contains_key(&number) {
                 targets.extend(delete(session, number, &header)?);
             }
         }
@@ -383,7 +383,7 @@ impl Drop for File {
 }
 
 /// Removes an object. Returns what its hard links led to.
-fn delete(session: &mut Session, number: u64, header: &Header) -> Result<Vec<u64>> {
+pub(crate) fn delete(session: &mut Session, number: u64, header: &Header) -> Result<Vec<u64>> {
     let targets = match header.kind {
         Kind::Group => crate::links::hard_targets(session, number)?,
         _ => Vec::new(),

@@ -46,6 +46,7 @@ mod stored;
 mod stub;
 mod sweep;
 mod together;
+mod unlinked;
 mod value_index;
 mod write;
 
@@ -59,7 +60,7 @@ pub use header::{Data, Filter, Header, Kind, Space};
 pub use link::{By, Charset, Link, Order, Target};
 pub use object::Object;
 pub use query::{Comparison, Condition, Found, Literal, Selection, Test, Work, parse_member};
-pub use ranks::Ranks;
+pub use ranks::{Ranks, agree_before};
 pub use resolve::{Last, Resolved};
 pub use site::{Access, Creation, Site};
 pub use snapshots::Snapshot;

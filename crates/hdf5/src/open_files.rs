@@ -67,6 +67,13 @@ pub(crate) fn is_open(open: &Open, uri: &PoolUri, label: &Label) -> bool {
     open.iter().any(|(key, file)| key.pool == uri && key.label == *label && file.strong_count() > 0)
 }
 
+/// The file as any rank and its snapshots, as far as they are open.
+pub(crate) fn open_as_any(open: &Open, uri: &PoolUri, label: &Label) -> impl Iterator<Item = Arc<File>> {
+    let uri = uri.to_string();
+    let is_it = move |key: &Key| key.pool == uri && key.label == *label;
+    open.iter().filter(move |(key, _)| is_it(key)).filter_map(|(_, file)| file.upgrade())
+}
+
 pub(crate) fn register(open: &mut Open, key: Key, file: File) -> Arc<File> {
     open.retain(|_, file| file.strong_count() > 0);
     let file = Arc::new(file);

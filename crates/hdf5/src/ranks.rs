@@ -40,6 +40,7 @@ pub trait Ranks: fmt::Debug + Send + Sync {
 /// What the ranks do together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Call {
+    Ready,
     Open,
     Found,
     Joined,
@@ -50,12 +51,15 @@ pub(crate) enum Call {
     Outcome,
     Changes,
     Entries,
+    Unlinked,
+    Flushed,
     Commit,
 }
 
 impl Call {
     fn what(number: u8) -> &'static str {
-        const CALLS: [(Call, &str); 11] = [
+        const CALLS: [(Call, &str); 14] = [
+            (Call::Ready, "opens, creates or deletes a file"),
             (Call::Open, "opens or creates a file"),
             (Call::Found, "opens or creates a file"),
             (Call::Joined, "opens or creates a file"),
@@ -66,6 +70,8 @@ impl Call {
             (Call::Outcome, "ends a collective transfer"),
             (Call::Changes, "flushes or closes the file"),
             (Call::Entries, "flushes or closes the file"),
+            (Call::Unlinked, "flushes or closes the file"),
+            (Call::Flushed, "flushes or closes the file"),
             (Call::Commit, "flushes or closes the file"),
         ];
         CALLS.iter().find(|(call, _)| *call as u8 == number).map_or("sends something else", |(_, what)| what)
@@ -81,6 +87,19 @@ pub(crate) struct Team {
     is_broken: AtomicBool,
     /// Numbers of objects, which are the same on all ranks.
     numbers: Mutex<Range<u64>>,
+}
+
+/// Fails on all ranks if it has failed on one: what each does before all open or delete a file together.
+///
+/// # Errors
+/// The failure; `OtherRank` if another rank has failed; `Io` if messages cannot be sent.
+pub fn agree_before<T, E>(ranks: Box<dyn Ranks>, outcome: Result<T, E>) -> Result<(Box<dyn Ranks>, T), E>
+where
+    E: fmt::Display + From<Error>,
+{
+    let team = Team::new(ranks);
+    let outcome = team.agree(Call::Ready, outcome)?;
+    Ok((team.ranks, outcome))
 }
 
 impl Team {
@@ -116,8 +135,8 @@ impl Team {
         outcome().map_err(|cause| self.fail(cause))
     }
 
-    /// Gives bytes, or a failure, to all ranks. Returns the bytes of each, if all have some. Otherwise this rank's own failure, or else that of
-    /// the first rank with one.
+    /// Gives bytes, or a failure, to all ranks. Returns the bytes of each, if all have some. Otherwise that they make other calls, or else
+    /// this rank's own failure, or else that of the first rank with one.
     pub(crate) fn gather<E>(&self, call: Call, mine: Result<Vec<u8>, E>) -> Result<Vec<Vec<u8>>, E>
     where
         E: fmt::Display + From<Error>,
@@ -128,12 +147,16 @@ impl Team {
             Err(error) => message.extend_from_slice(error.to_string().as_bytes()),
         }
         let sent = self.sent(|| self.ranks.gather(&message));
+        let told = match sent {
+            Ok(sent) => self.messages(call, sent)?,
+            Err(error) => Err(error),
+        };
         mine?;
-        Ok(self.messages(call, sent?)?)
+        Ok(told?)
     }
 
-    /// What all ranks have sent, if all have sent something of this call.
-    fn messages(&self, call: Call, sent: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>> {
+    /// What all ranks have sent, or that one has failed. Fails unless all have sent something of this call.
+    fn messages(&self, call: Call, sent: Vec<Vec<u8>>) -> Result<Result<Vec<Vec<u8>>>> {
         let (mut all, mut failed) = (Vec::new(), None);
         for (rank, message) in sent.into_iter().enumerate() {
             let Some(([number, is_ok], bytes)) = message.split_first_chunk::<2>() else {
@@ -151,7 +174,7 @@ impl Team {
             }
             all.push(bytes.to_vec());
         }
-        failed.map_or(Ok(all), Err)
+        Ok(failed.map_or(Ok(all), Err))
     }
 
     /// Fails on all ranks if it has failed on one.

@@ -4,7 +4,7 @@
 //! otherwise the live container. It is opened with the first read, so that a program that only writes never opens one.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -62,6 +62,8 @@ pub(crate) struct Session {
     pub(crate) new: HashSet<u64>,
     /// Committed objects that were removed.
     pub(crate) removed: HashSet<u64>,
+    /// In a file of several ranks: objects without links that one of them had open at the last commit.
+    pub(crate) unlinked: BTreeSet<u64>,
     /// Arrays that were written and that nothing names any more, and no commit ever did.
     pub(crate) unused: Vec<ObjectId>,
     /// What the commit destroys.
@@ -107,6 +109,7 @@ impl Session {
             chunks: BTreeMap::new(),
             new: HashSet::new(),
             removed: HashSet::new(),
+            unlinked: BTreeSet::new(),
             unused: Vec::new(),
             destroyed: Vec::new(),
             in_place_left: Vec::new(),

@@ -1,14 +1,15 @@
-//! What all ranks must have changed alike: which links, attributes and objects, with the extents of datasets. The first rank's commit counts
-//! for all, so a rank with other changes would lose them.
+//! What all ranks must have changed alike: which links, attributes and objects, with the types, extents and storage of datasets. The first
+//! rank's commit counts for all, so a rank with other changes would lose them.
 //!
-//! Values of attributes and times are not compared: ranks may read different clocks, and the first one's count.
+//! Values of attributes, times, comments and encoded property lists are not compared: ranks may read different clocks, and the first one's
+//! count.
 
 use isotach_engine_kit::bytes::{Put as _, Reader};
 use isotach_object::ObjectId;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    Error, File, Header, Result,
+    Data, Error, File, Header, Result, Space,
     layout::{ATTRIBUTE, HEADER, LINK, is_metadata, name_in},
     ranks::{Call, Team},
     records::{bytes, put_bytes},
@@ -36,23 +37,9 @@ impl File {
         let all = team.gather::<Error>(Call::Entries, Ok(entries))?;
         let all: Vec<Vec<Mark>> = all.iter().map(|entries| decode(entries)).collect();
         let first = all.first().cloned().unwrap_or_default();
-        for (rank, other) in all.iter().enumerate() {
-            let extra = other.iter().find(|mark| !first.contains(mark)).map(|mark| (mark, true));
-            let missing = || first.iter().find(|mark| !other.contains(mark)).map(|mark| (mark, false));
-            if let Some((mark, is_extra)) = extra.or_else(missing) {
-                let what = described(mark);
-                let what = if is_extra {
-                    format!("rank {rank} has changed {what}, and rank 0 has not, or otherwise")
-                } else {
-                    format!("rank 0 has changed {what}, and rank {rank} has not")
-                };
-                return Err(Error::invalid(what, "the same changes on all ranks"));
-            }
-        }
-        Err(Error::invalid(
-            "changes that the ranks have made in another order",
-            "the same order on all ranks",
-        ))
+        let found = all.iter().enumerate().find_map(|(rank, other)| difference(&first, rank, other));
+        let found = found.unwrap_or_else(|| "other changes, of which a message cannot be read".to_owned());
+        Err(Error::invalid(found, "the same changes on all ranks"))
     }
 }
 
@@ -63,16 +50,43 @@ fn mark(((object, key), change): (&(ObjectId, Vec<u8>), &Change)) -> Option<Mark
     let value = match &change.value {
         None => b"removed".to_vec(),
         Some(value) if key.first() == Some(&LINK) => value.clone(),
-        Some(value) if key == HEADER => Header::decode(value, "a change").map_or_else(
-            |_| Vec::new(),
-            |header| {
-                let extent = header.data.map(|data| data.space);
-                format!("{:?} {} {extent:?}", header.kind, header.references).into_bytes()
-            },
-        ),
+        Some(value) if key == HEADER => {
+            Header::decode(value, "a change").map_or_else(|_| Vec::new(), |header| compared(&header).encode())
+        }
         Some(_) => Vec::new(),
     };
     Some((object.lo(), key.clone(), value))
+}
+
+/// A header without what ranks may have otherwise.
+fn compared(header: &Header) -> Header {
+    Header { created: None, modified: None, creation: Vec::new(), comment: None, ..header.clone() }
+}
+
+/// What the bytes of a dataset's chunks depend on, in a number.
+pub(crate) fn layout_of(header: &Header) -> u64 {
+    let data = header.data.clone().map(|data| Data { space: Space::Null, ..data });
+    let header = Header { references: 0, data, ..compared(header) };
+    Sha256::digest(header.encode()).first_chunk().map_or(0, |sum| u64::from_le_bytes(*sum))
+}
+
+/// The first change that a rank and the first one have not made alike. Both lists are sorted.
+fn difference(first: &[Mark], rank: usize, other: &[Mark]) -> Option<String> {
+    let same = first.iter().zip(other).take_while(|(first, other)| first == other).count();
+    let place = |mark: &Mark| (mark.0, mark.1.clone());
+    let (first, other) = (first.get(same), other.get(same));
+    let (first_at, other_at) = (first.map(place), other.map(place));
+    let described = |mark: Option<&Mark>| mark.map(described);
+    if first_at == other_at {
+        return Some(format!("rank {rank} has changed {} otherwise than rank 0", described(first)?));
+    }
+    // The earlier one is missing on the other side.
+    let is_extra = first_at.is_none_or(|first| other_at.is_some_and(|other| other < first));
+    Some(if is_extra {
+        format!("rank {rank} has changed {}, and rank 0 has not", described(other)?)
+    } else {
+        format!("rank 0 has changed {}, and rank {rank} has not", described(first)?)
+    })
 }
 
 fn decode(entries: &[u8]) -> Vec<Mark> {
@@ -85,6 +99,6 @@ fn described((number, key, _): &Mark) -> String {
     match key.first() {
         Some(&LINK) => format!("link {name:?} of object {number}"),
         Some(&ATTRIBUTE) => format!("attribute {name:?} of object {number}"),
-        _ => format!("object {number}, its extent or the links to it"),
+        _ => format!("object {number}, its type, its extent, its storage or the links to it"),
     }
 }

@@ -18,7 +18,7 @@ use crate::{
         absent, absent_or, absolute, exists, in_folder, in_use, label_of, lost_or, new_label, read_only,
         something_else,
     },
-    open_files::{Key, Open, is_open, open_files, register},
+    open_files::{Key, Open, is_open, open_as_any, open_files, register},
     snapshots,
     stub::{self, Found, Stub},
 };
@@ -378,8 +378,9 @@ impl Site {
     /// A handle on the container of a file for a sweep.
     pub(crate) fn container_to_sweep(&self, name: &str) -> Result<Arc<dyn Container>> {
         let (uri, label) = self.locate(name, Access::ReadWrite)?;
-        let open = open_files().get(&Key::of(&uri, &label)).and_then(Weak::upgrade);
-        if open.is_some_and(|file| file.has_changes()) {
+        // A rank's is under a key of its own.
+        let open: Vec<_> = open_as_any(&open_files(), &uri, &label).collect();
+        if open.iter().any(|file| file.has_changes()) {
             let what = format!("a sweep of file {name}, which this process has changed");
             return Err(Error::invalid(what, "a file whose changes are committed"));
         }

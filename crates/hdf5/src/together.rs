@@ -166,9 +166,11 @@ impl File {
             Some(cause) => Err(Error::WriteFailed { what: self.name().to_owned(), cause }),
             None => self.store.check_process(),
         };
-        self.exchange_in(&mut session, ready)?;
-        let flushed = self.store.flush_arrays();
-        self.check_changes(&session, team, flushed)?;
+        // Before chunks are put together: datasets that differ have other chunks.
+        self.check_changes(&session, team, ready)?;
+        let removed = self.remove_unlinked_together(&mut session, team);
+        self.exchange_in(&mut session, removed)?;
+        team.agree(Call::Flushed, self.store.flush_arrays())?;
         if team.is_first() {
             let outcome = session.commit(&self.store);
             let message = Committed::of(&session, outcome.as_ref().err()).encode();
@@ -230,6 +232,8 @@ impl Session {
         self.is_uncertain = is_uncertain;
         if let Some(what) = failure {
             self.rebase(version);
+            // As the first rank has, if it has gone to a newer version. Its error tells of it.
+            drop(self.forget_gone()?);
             return Err(Error::OtherRank { rank: 0, what });
         }
         // The first rank has its own pages of blobs, which attributes name.

@@ -12,6 +12,7 @@ mod plain;
 mod processes;
 mod queries;
 mod ranks;
+mod ranks_differ;
 mod snapshots;
 mod stored;
 mod sweep;

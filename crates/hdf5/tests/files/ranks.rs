@@ -243,7 +243,7 @@ fn ranks_that_have_changed_different_things_commit_nothing() {
                 let attribute = Attribute { name, charset, order, datatype, space, creation, value };
                 at(file, "there").put_attribute(attribute).unwrap();
             },
-            "\"remark\"",
+            "\"note\"",
         ),
     ];
     for (change, named) in changes {
