@@ -133,13 +133,14 @@ def test_a_failure_of_one_rank_is_told_to_all(build: Build, isotach: Connector, 
     for call in ("write", "read"):
         other = f"rank 1 has failed: {beyond}"
         assert told[call] == [other, beyond, other], told
-    assert told["write again"] == told["close"] == ["done"] * 3
+    assert told["write again"] == told["close"] == told["close with none"] == ["done"] * 3
     for call, expected in {
         "close with different links": 'rank 1 has changed link "one" of object 1',
         "open different files": "rank 1 is to open",
         "open nothing": "errno = 2",
         "open alone, too": "together with other ranks",
         "atomic transfers": "no support for atomic transfers",
+        "close with an object open": "has 1 objects open",
     }.items():
         assert len(told[call]) == 3 and all(expected in text for text in told[call]), told[call]
     assert [text.startswith("rank 0 has failed: ") for text in told["open nothing"]] == [False, True, True]

@@ -10,6 +10,7 @@ use std::{
 use crate::{
     abi::{Herr, Hid, id_type},
     error::Result,
+    handle::{Handle, handle},
     id::check,
     library::Library,
     shadow,
@@ -37,7 +38,14 @@ fn end(library: &'static Library) -> Result<()> {
     for kind in KINDS {
         for id in ids(library, kind)? {
             if shadow::file_number(library.H5VLobject(id)).is_some() {
-                while library.H5Idec_ref(id) > 0 {}
+                let name = name_of(library, kind, id);
+                let mut left = library.H5Idec_ref(id);
+                while left > 0 {
+                    left = library.H5Idec_ref(id);
+                }
+                if left < 0 {
+                    tell_failure(&name);
+                }
             }
         }
     }
@@ -47,6 +55,28 @@ fn end(library: &'static Library) -> Result<()> {
         shadow::close_lasting(library);
     }
     Ok(())
+}
+
+/// The name of a file of ours.
+fn name_of(library: &'static Library, kind: c_int, id: Hid) -> Option<String> {
+    if kind != id_type::FILE {
+        return None;
+    }
+    // SAFETY: the id is that of an open file of this connector.
+    let view = unsafe { handle(library.H5VLobject(id)) }.and_then(Handle::view);
+    view.ok().map(|view| view.name.clone())
+}
+
+/// Tells of a file that could not be committed. No call of the program is there to fail.
+fn tell_failure(name: &Option<String>) {
+    use std::io::Write as _;
+    if let Some(name) = name {
+        let line = format!(
+            "isotach: file {name} was open at the end of the program, and what was written to it could not be committed\n"
+        );
+        // There is nobody else to be told.
+        drop(std::io::stderr().write_all(line.as_bytes()));
+    }
 }
 
 /// All ids of a type.

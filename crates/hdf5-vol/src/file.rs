@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use isotach_hdf5::{Access, Creation, Header, Kind, Ranks};
+use isotach_hdf5::{Access, Creation, File, Header, Kind, Ranks, Site, agree_before};
 
 use crate::{
     abi::{
@@ -13,7 +13,7 @@ use crate::{
         access, file_get, file_op, file_specific,
     },
     error::{Error, Result},
-    handle::{handle, take, text},
+    handle::{Handle, handle, take, text},
     id::Id,
     library::Library,
     native, open_ids,
@@ -30,22 +30,22 @@ pub(crate) unsafe fn create(
     fcpl: Hid,
     fapl: Hid,
 ) -> Result<*mut c_void> {
-    // SAFETY: HDF5 passes a text.
-    let name = unsafe { text(name) }?;
-    site::check_driver(library, fapl)?;
-    let site = site::of(library, fapl)?;
     let creation = if flags & access::EXCLUSIVE != 0 { Creation::New } else { Creation::Truncate };
-    let mut root = Header::new(Kind::Group);
-    root.tracks_link_order = plist::tracks_link_order(library, fcpl)?;
-    root.tracks_attribute_order = plist::tracks_attribute_order(library, fcpl)?;
-    let properties = plist::encode(library, fcpl)?;
-    let file = match ranks(library, fapl)? {
+    let prepare = || {
+        // SAFETY: HDF5 passes a text.
+        let name = unsafe { text(name) }?;
+        site::check_driver(library, fapl)?;
+        let mut root = Header::new(Kind::Group);
+        root.tracks_link_order = plist::tracks_link_order(library, fcpl)?;
+        root.tracks_attribute_order = plist::tracks_attribute_order(library, fcpl)?;
+        Ok((name, site::of(library, fapl)?, root, plist::encode(library, fcpl)?))
+    };
+    let (ranks, (name, site, root, properties)) = prepared(library, fapl, prepare)?;
+    let file = match ranks {
         Some(ranks) => site.create_together(ranks, name, creation, &root, &properties)?,
         None => site.create(name, creation, &root, &properties)?,
     };
-    let fapl = Id::new(library, library.H5Pcopy(fapl), "H5Pcopy")?;
-    let view = View::new(library, site, file, name, access::READ_WRITE, Some(fapl))?;
-    Ok(view.file_handle())
+    viewed(library, site, &file, name, access::READ_WRITE, fapl)
 }
 
 /// Opens a file.
@@ -55,32 +55,64 @@ pub(crate) unsafe fn open(
     flags: c_uint,
     fapl: Hid,
 ) -> Result<*mut c_void> {
-    // SAFETY: HDF5 passes a text.
-    let name = unsafe { text(name) }?;
-    site::check_driver(library, fapl)?;
-    let site = site::of(library, fapl)?;
     let wanted = if flags & access::READ_WRITE == 0 { Access::ReadOnly } else { Access::ReadWrite };
-    let file = match ranks(library, fapl)? {
+    let prepare = || {
+        // SAFETY: HDF5 passes a text.
+        let name = unsafe { text(name) }?;
+        site::check_driver(library, fapl)?;
+        Ok((name, site::of(library, fapl)?))
+    };
+    let (ranks, (name, site)) = prepared(library, fapl, prepare)?;
+    let file = match ranks {
         Some(ranks) => site.open_together(ranks, name, wanted)?,
         None => site.open(name, wanted)?,
     };
-    let fapl = Id::new(library, library.H5Pcopy(fapl), "H5Pcopy")?;
-    let view = View::new(library, site, file, name, flags & access::KEPT, Some(fapl))?;
-    Ok(view.file_handle())
+    viewed(library, site, &file, name, flags & access::KEPT, fapl)
 }
 
-/// The ranks that open or create a file together, if there are several.
-fn ranks(library: &'static Library, fapl: Hid) -> Result<Option<Box<dyn Ranks>>> {
-    library.mpi.as_ref().map_or(Ok(None), |mpi| mpi.ranks(fapl))
+/// The ranks that open, create or delete a file together, if there are several, and what each of them prepares for it. A failure of one fails
+/// on all: the communicator comes first, so that no rank waits for one that has failed.
+fn prepared<T>(
+    library: &'static Library,
+    fapl: Hid,
+    prepare: impl FnOnce() -> Result<T>,
+) -> Result<(Option<Box<dyn Ranks>>, T)> {
+    let ranks = library.mpi.as_ref().map_or(Ok(None), |mpi| mpi.ranks(library, fapl))?;
+    let Some(ranks) = ranks else { return Ok((None, prepare()?)) };
+    let (ranks, ready) = agree_before(ranks, prepare())?;
+    Ok((Some(ranks), ready))
+}
+
+/// A handle on a file that was opened, if all its ranks get one.
+fn viewed(
+    library: &'static Library,
+    site: Site,
+    file: &Arc<File>,
+    name: &str,
+    intent: c_uint,
+    fapl: Hid,
+) -> Result<*mut c_void> {
+    let view = Id::new(library, library.H5Pcopy(fapl), "H5Pcopy")
+        .and_then(|fapl| View::new(library, site, Arc::clone(file), name, intent, Some(fapl)));
+    Ok(file.agree(view)?.file_handle())
 }
 
 /// Closes a handle on a file. With the last one of its opening everything written is committed.
 pub(crate) unsafe fn close(_: &'static Library, file: *mut c_void) -> Result<Herr> {
+    // SAFETY: HDF5 passes a file of this connector. One whose closing has failed before has no view.
+    let view = unsafe { handle(file) }.and_then(Handle::view);
+    let agreed = view.map_or(Ok(()), |view| view.check_closing());
+    if let Err(error) = &agreed
+        && !error.is_of_store()
+    {
+        // The file stays open, as in native HDF5.
+        return agreed.map(|()| 0);
+    }
     // SAFETY: HDF5 passes a file of this connector, and closes it once.
     let closing = unsafe { take(file) }?;
     let Some(view) = closing.view()? else { return Ok(0) };
     view.close_file_handle();
-    let settled = if view.has_file_handles() { Ok(()) } else { view.settle() };
+    let settled = if view.has_file_handles() { Ok(()) } else { agreed.and_then(|()| view.settle()) };
     // The view before the handle, so that the shadow is closed while the handle is still there.
     drop(view);
     closing.end(settled)
@@ -185,9 +217,13 @@ pub(crate) unsafe fn specific(
         file_specific::DELETE => {
             // SAFETY: as above.
             let wanted = unsafe { arguments.args.delete };
-            // SAFETY: as above.
-            let (site, name) = (site::of(library, wanted.fapl)?, unsafe { text(wanted.name) }?);
-            match ranks(library, wanted.fapl)? {
+            let prepare = || {
+                // SAFETY: as above.
+                let name = unsafe { text(wanted.name) }?;
+                Ok((site::of(library, wanted.fapl)?, name))
+            };
+            let (ranks, (site, name)) = prepared(library, wanted.fapl, prepare)?;
+            match ranks {
                 Some(ranks) => site.delete_together(ranks, name)?,
                 None => site.delete(name)?,
             }

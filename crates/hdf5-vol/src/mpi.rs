@@ -16,7 +16,8 @@ use crate::{
     abi::{Herr, Hid},
     error::{Error, Result},
     id::check,
-    library::Handle,
+    library::{Handle, Library},
+    site,
 };
 
 /// How many bytes a message has at most: counts and places are `int`s.
@@ -81,6 +82,32 @@ enum Kind {
     Open(Functions<*mut c_void>),
     /// Handles are numbers.
     Mpich(Functions<c_int>),
+    /// What it says of itself.
+    Unknown(String),
+}
+
+/// What relatives of MPICH that have its binary interface say of themselves.
+const MPICH: [&str; 4] = ["MPICH", "Intel(R) MPI", "MVAPICH", "CRAY MPI"];
+/// `MPI_MAX_LIBRARY_VERSION_STRING` is 8192 at most.
+const VERSION_MAX: usize = 8192;
+
+/// What an MPI library says of itself, in a line.
+fn version_of(library: &Handle) -> String {
+    type Version = unsafe extern "C" fn(*mut u8, *mut c_int) -> c_int;
+    let Ok(ask) = library.function::<Version>("MPI_Get_library_version\0") else {
+        return "a library without MPI_Get_library_version".to_owned();
+    };
+    let (mut text, mut length) = (vec![0_u8; VERSION_MAX + 1], 0);
+    // SAFETY: the library writes a text of at most so many bytes, and its length; this may be called at any time.
+    let status = unsafe { ask(text.as_mut_ptr(), &raw mut length) };
+    let end = text.iter().position(|byte| matches!(byte, 0 | b'\n')).unwrap_or(0);
+    let line = String::from_utf8_lossy(&text[..end]).trim().to_owned();
+    if status != 0 || line.is_empty() { "a library without a name".to_owned() } else { line }
+}
+
+fn is_mpich(version: &str) -> bool {
+    let version = version.to_uppercase();
+    MPICH.iter().any(|name| version.contains(&name.to_uppercase()))
 }
 
 /// The MPI library that a parallel HDF5 is linked with.
@@ -90,7 +117,7 @@ pub(crate) struct Mpi {
 }
 
 impl Mpi {
-    /// That of an HDF5 library; `None` if it is not a parallel one, or its MPI is of an unknown kind.
+    /// That of an HDF5 library; `None` if it is not a parallel one.
     pub(crate) fn of(library: &Handle) -> Option<Self> {
         let get_transfer_mode = library.function("H5Pget_dxpl_mpio\0").ok()?;
         // A program that is linked with MPI may hold copies of its variables.
@@ -100,18 +127,27 @@ impl Mpi {
                 let none = (symbol("ompi_mpi_comm_null\0")?, symbol("ompi_mpi_info_null\0")?);
                 Kind::Open(Functions::load(library, byte, none.0, none.1).ok()?)
             }
-            // `MPI_BYTE`, `MPI_COMM_NULL` and `MPI_INFO_NULL` of MPICH's binary interface.
-            None => Kind::Mpich(Functions::load(library, 0x4c00_010d, 0x0400_0000, 0x1c00_0000).ok()?),
+            None => match version_of(library) {
+                // `MPI_BYTE`, `MPI_COMM_NULL` and `MPI_INFO_NULL` of MPICH's binary interface.
+                version if is_mpich(&version) => {
+                    Kind::Mpich(Functions::load(library, 0x4c00_010d, 0x0400_0000, 0x1c00_0000).ok()?)
+                }
+                version => Kind::Unknown(version),
+            },
         };
         Some(Self { kind, get_transfer_mode })
     }
 
     /// The ranks of a file access property list, if it has a communicator of several. Every rank calls this, since the library duplicates
     /// the communicator.
-    pub(crate) fn ranks(&'static self, fapl: Hid) -> Result<Option<Box<dyn Ranks>>> {
+    pub(crate) fn ranks(&'static self, library: &Library, fapl: Hid) -> Result<Option<Box<dyn Ranks>>> {
         match &self.kind {
             Kind::Open(functions) => functions.ranks(fapl),
             Kind::Mpich(functions) => functions.ranks(fapl),
+            Kind::Unknown(version) if site::is_parallel(library, fapl)? => Err(Error::unsupported(format!(
+                "the MPI library {version:?}: expected Open MPI, or MPICH, Intel MPI, MVAPICH or Cray MPI"
+            ))),
+            Kind::Unknown(_) => Ok(None),
         }
     }
 
@@ -377,5 +413,25 @@ fn deal(received: &[u8], parts: &[usize], all: &mut [Vec<u8>]) {
         let (head, tail) = rest.split_at(*part);
         message.extend_from_slice(head);
         rest = tail;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_relatives_of_mpich_have_its_binary_interface() {
+        for version in [
+            "MPICH Version:\t4.0.2",
+            "Intel(R) MPI Library 2021.11 for Linux* OS",
+            "MVAPICH2 Version      :\t2.3.7",
+            "MPI VERSION    : CRAY MPICH version 8.1.27.26 (ANL base 3.4a2)",
+        ] {
+            assert!(is_mpich(version), "{version}");
+        }
+        for version in ["Fujitsu MPI Library 4.0.0", "HPE MPT 2.28", "a library without a name"] {
+            assert!(!is_mpich(version), "{version}");
+        }
     }
 }

@@ -34,15 +34,23 @@ pub(crate) fn of(library: &Library, fapl: Hid) -> Result<Site> {
 /// Refuses drivers that keep a file elsewhere than in one file of its name, since the program would look for it there in vain: several
 /// files, or the program's own driver. The one that keeps it in memory is taken as a file.
 pub(crate) fn check_driver(library: &Library, fapl: Hid) -> Result<()> {
-    let driver = library.H5Pget_driver(fapl);
-    let mut features: c_ulong = 0;
-    // SAFETY: the library sets one number.
-    let status = unsafe { library.H5FDdriver_query(driver, &raw mut features) };
-    check(status, "H5FDdriver_query")?;
-    if features & (FEATURE_MPI | FEATURE_IMAGE | FEATURE_ONE_FILE) == 0 {
+    if features(library, fapl)? & (FEATURE_MPI | FEATURE_IMAGE | FEATURE_ONE_FILE) == 0 {
         return Err(Error::unsupported("file drivers that do not write one file of HDF5's format"));
     }
     Ok(())
+}
+
+/// Whether the driver is that of parallel programs.
+pub(crate) fn is_parallel(library: &Library, fapl: Hid) -> Result<bool> {
+    Ok(features(library, fapl)? & FEATURE_MPI != 0)
+}
+
+fn features(library: &Library, fapl: Hid) -> Result<c_ulong> {
+    let driver = library.H5Pget_driver(fapl);
+    let mut features: c_ulong = 0;
+    // SAFETY: the library sets one number.
+    check(unsafe { library.H5FDdriver_query(driver, &raw mut features) }, "H5FDdriver_query")?;
+    Ok(features)
 }
 
 /// `H5FD_FEAT_HAS_MPI`, `H5FD_FEAT_ALLOW_FILE_IMAGE` and `H5FD_FEAT_DEFAULT_VFD_COMPATIBLE`.

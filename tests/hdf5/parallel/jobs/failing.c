@@ -71,7 +71,12 @@ int main(int count, char **arguments)
     file = H5Fopen(path, H5F_ACC_RDWR, access);
     tell("open alone, too", H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT));
     tell("atomic transfers", H5Fset_mpi_atomicity(file, true));
-    H5Fclose(file);
+    if (rank == 1)
+        dataset = H5Dopen2(file, "d", H5P_DEFAULT);
+    tell("close with an object open", H5Fclose(file));
+    if (rank == 1)
+        H5Dclose(dataset);
+    tell("close with none", H5Fclose(file));
 
     /* Left open: HDF5 closes it in MPI_Finalize. */
     snprintf(path, sizeof path, "%s/left.h5", arguments[1]);
