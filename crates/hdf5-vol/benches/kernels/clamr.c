@@ -5,6 +5,7 @@
 #include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common.h"
 
@@ -183,6 +184,8 @@ int main(int argc, char **argv)
         write_seconds += phase_seconds(began);
     }
     for (long long step = 0; step < steps; step++) {
+        for (int number = 0; number < COUNT; number++)
+            memset(values[number], 0xff, (size_t)parts[number].count * (ARRAYS[number].real ? sizeof(double) : sizeof(int)));
         double began = phase_begin();
         restart(step, parts, values);
         read_seconds += phase_seconds(began);
