@@ -278,7 +278,7 @@ impl Session {
             State::Stored(_) | State::Removed => return Ok(()),
         };
         let chunk = store.write_chunk(&target.data.filters, &whole)?;
-        if let Some(indexing) = self.indexing_of_writes(target.number)? {
+        if let Some(indexing) = self.indexing_of_writes(target)? {
             let grid = Grid::of(target.data)?;
             let place = place_of(key, grid.rank()).unwrap_or_default();
             let write = |bytes: &[u8]| store.write_array(bytes);

@@ -67,7 +67,18 @@ impl Grid {
 
     /// How many chunks the extent has.
     pub(crate) fn chunk_count(&self) -> u64 {
-        self.counts().product()
+        // Beside a length of 0, others may be as large as they like.
+        if self.count == 0 { 0 } else { self.counts().product() }
+    }
+
+    /// The place in the extent of an element of a chunk.
+    pub(crate) fn element_in(&self, chunk: u64, mut at: u64) -> Vec<u64> {
+        let mut place = self.offset(&self.coordinates(chunk));
+        for (place, length) in place.iter_mut().zip(&self.chunk).rev() {
+            *place += at % length;
+            at /= length;
+        }
+        place
     }
 
     /// How many chunks there are along each dimension.
@@ -207,8 +218,8 @@ impl Walk {
         let (mut dims, mut chunk) = (grid.dims.clone(), grid.chunk.clone());
         while dims.len() > 1 && dims.last() == chunk.last() {
             if let (Some(length), Some(part)) = (dims.pop(), chunk.pop()) {
-                // The product of an extent and that of a chunk fit, as was checked.
-                dims.iter_mut().last().into_iter().for_each(|last| *last *= length);
+                // The product of a chunk fits, as was checked, and that of an extent, but for one with a length of 0.
+                dims.iter_mut().last().into_iter().for_each(|last| *last = last.saturating_mul(length));
                 chunk.iter_mut().last().into_iter().for_each(|last| *last *= part);
             }
         }

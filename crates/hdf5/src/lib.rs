@@ -59,15 +59,16 @@ pub use file::File;
 pub use header::{Data, Filter, Header, Kind, Space};
 pub use link::{By, Charset, Link, Order, Target};
 pub use object::Object;
-pub use query::{Comparison, Condition, Found, Literal, Selection, Test, Work, parse_member};
+pub use query::{
+    Comparison, Condition, Findings, Found, Literal, Selection, Test, Unsearched, Work, parse_member,
+};
 pub use ranks::{Ranks, agree_before};
 pub use resolve::{Last, Resolved};
 pub use site::{Access, Creation, Site};
 pub use snapshots::Snapshot;
 pub use value_index::{IndexInfo, IndexOptions};
 
-/// Elements that follow each other, counted in row-major order of the extent. In C: two `uint64_t`.
-#[repr(C)]
+/// Elements that follow each other, counted in row-major order of the extent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// The first.

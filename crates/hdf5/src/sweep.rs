@@ -1,8 +1,9 @@
-//! Sweeping: destroys the arrays that no entry names, which processes leave that die before their commit.
+//! Sweeping: destroys the arrays that no entry names, which processes leave that die before their commit, and the value indexes of datasets
+//! that are gone.
 //!
-//! A sweep lists the arrays that no entry names, then sets the *fence* in the file's record to a number above theirs, then reads all
-//! entries, and destroys the listed arrays that none of them names. What must stay true: a commit that names a new array has the condition that the fence is what
-//! it was when it was found not to be above that array's number. So the commit of a listed array came before the fence, and the sweep
+//! A sweep lists the arrays that no entry names, then sets the *fence* in the file's record to a number above theirs, then reads all entries,
+//! and destroys the listed arrays that none of them names. What must stay true: a commit that names a new array has the condition that the fence
+//! is what it was when it was found not to be above that array's number. So the commit of a listed array came before the fence, and the sweep
 //! finds its entry, or it fails. An array keeps its place: no commit names it under another key.
 
 use std::collections::HashSet;
@@ -15,7 +16,9 @@ use crate::{
     Error, Result, Site,
     chunk::array_of,
     fence::{fence, number_of},
-    layout::{ATTRIBUTE, BLOBS, FENCE_KEY, FILE, array, index, is_metadata, is_value_index},
+    layout::{
+        ATTRIBUTE, BLOBS, FENCE_KEY, FILE, HEADER, array, index, is_metadata, is_value_index, metadata,
+    },
     records::{AttributeRecord, BlobPage, Chunk, Place},
     session::{Session, list},
     value_index::bins_in,
@@ -38,8 +41,9 @@ impl Session {
 }
 
 impl Site {
-    /// Destroys the data that processes have written to a file and not committed before they died. Returns how many arrays. Others may read
-    /// and write meanwhile; a writer that has stored data and not committed it may get [`Error::Swept`] from its commit.
+    /// Destroys the data that processes have written to a file and not committed before they died, and the value indexes of datasets that are
+    /// gone. Returns how many arrays and indexes. Others may read and write meanwhile; a writer that has stored data and not committed it may
+    /// get [`Error::Swept`] from its commit.
     ///
     /// # Errors
     /// `NotFound` (`errno = 2`); `InvalidInput` for a file that this process has changed and not committed; `Unsupported` where the engine
@@ -52,7 +56,7 @@ impl Site {
         }
         let mut left = HashSet::new();
         each_object(&*container, |object| {
-            if object == array(object.lo()) {
+            if object == array(object.lo()) || is_value_index(object) {
                 left.insert(object);
             }
             Ok(())
@@ -69,11 +73,19 @@ impl Site {
     }
 }
 
-/// Takes the arrays that entries name out of a set.
-fn keep_named(container: &dyn Container, arrays: &mut HashSet<ObjectId>) -> Result<()> {
+/// Takes the arrays that entries name out of a set, and the value indexes of datasets.
+fn keep_named(container: &dyn Container, left: &mut HashSet<ObjectId>) -> Result<()> {
     each_object(container, |object| {
+        if is_value_index(object) {
+            // A program that does not know indexes may have removed the dataset.
+            let header = container.get_many(&[Cell::kv(metadata(object.lo()), HEADER)])?.pop().flatten();
+            if header.is_none() {
+                return Ok(());
+            }
+            left.remove(&object);
+        }
         for named in named_in(container, object)? {
-            arrays.remove(&named);
+            left.remove(&named);
         }
         Ok(())
     })

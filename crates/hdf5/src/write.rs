@@ -37,7 +37,7 @@ impl Object {
         let groups: Vec<&[Piece]> = groups(pieces).map(|range| &pieces[range]).collect();
         let bytes = pieces.iter().map(|piece| piece.length).sum();
         let (store, is_shared) = (&self.file().store, self.file().is_shared());
-        let indexing = self.file().session().indexing_of_writes(target.number)?;
+        let indexing = self.file().session().indexing_of_writes(target)?;
         let stored = parallel::map(groups.len(), bytes, |at, buffer| {
             let group = groups[at];
             let place = grid.coordinates(group.first().map_or(0, |piece| piece.chunk));

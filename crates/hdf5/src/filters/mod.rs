@@ -50,6 +50,12 @@ pub(crate) fn is_known(id: u16) -> bool {
     [DEFLATE, SHUFFLE, FLETCHER32, NBIT, SCALE_OFFSET, LZ4, ZSTANDARD].contains(&id)
 }
 
+/// Whether chunks may decode to other bytes than were encoded: scale-offset rounds, n-bit drops bits, and of other filters nothing is known.
+pub(crate) fn may_be_lossy(filters: &[Filter]) -> bool {
+    let is_lossless = |filter: &Filter| [DEFLATE, SHUFFLE, FLETCHER32, LZ4, ZSTANDARD].contains(&filter.id);
+    !filters.iter().all(is_lossless)
+}
+
 fn unknown_filter(filter: &Filter) -> Error {
     Error::unsupported(format!("filter {} ({})", filter.id, filter.name))
 }

@@ -6,7 +6,7 @@ use super::{
     bits::Bits,
     column::Column,
     condition::{Comparison, Condition, Literal, Test, member_text},
-    number::{Keys, Number, Place},
+    number::{KeyRange, Number, Place},
 };
 use crate::{BlobId, Error, File, Result};
 
@@ -30,7 +30,7 @@ pub(crate) enum Formula {
     /// The number's key is in the range.
     Number {
         column: usize,
-        keys: Keys,
+        keys: KeyRange,
     },
     Text {
         column: usize,
@@ -91,6 +91,28 @@ fn is_like(text: &str, pattern: &str) -> bool {
     pattern.get(of..).unwrap_or_default().iter().all(|character| *character == '*')
 }
 
+/// Where scanned elements are.
+pub(crate) struct Source<'s> {
+    pub(crate) file: &'s File,
+    /// Names one of them in errors.
+    pub(crate) place: &'s dyn Fn(usize) -> String,
+}
+
+impl Source<'_> {
+    /// The error of an element whose text cannot be read. What the store says stays what it is.
+    fn failed(&self, at: usize, failure: Option<Error>, what: &str) -> Error {
+        let place = (self.place)(at);
+        match failure {
+            None => Error::corrupt(what, place),
+            Some(Error::Corrupt { what, place: inner }) => {
+                Error::corrupt(what, format!("{inner}, which {place} names"))
+            }
+            Some(Error::NotFound { what }) => Error::not_found(format!("{what}, which {place} names,")),
+            Some(error) => error,
+        }
+    }
+}
+
 /// What tells whether a condition on names or attributes holds.
 pub(crate) type Outside<'o> = dyn FnMut(&Condition) -> Result<bool> + 'o;
 
@@ -119,7 +141,7 @@ impl Bound {
     }
 
     /// The elements that pass a formula, whose columns are those of this condition.
-    pub(crate) fn scan(&self, formula: &Formula, bytes: &[u8], file: &File) -> Result<Bits> {
+    pub(crate) fn scan(&self, formula: &Formula, bytes: &[u8], source: &Source<'_>) -> Result<Bits> {
         let count = bytes.len() / self.element;
         formula.bits(count, &mut |leaf| match leaf {
             Formula::Number { column, keys } => {
@@ -127,11 +149,16 @@ impl Bound {
                 Ok(number.scan(bytes, self.place(column), *keys))
             }
             Formula::Text { column, test } => match self.columns.get(*column) {
-                Some(column) => self.scan_texts(column, test, bytes, file),
+                Some(column) => self.scan_texts(column, test, bytes, source),
                 None => Ok(Bits::none(count)),
             },
             _ => Ok(Bits::none(count)),
         })
+    }
+
+    /// The condition that the other elements pass.
+    pub(crate) fn negated(&self) -> Self {
+        Self { formula: Formula::Not(Box::new(self.formula.clone())).reduced(&|_, _| None), ..self.clone() }
     }
 
     pub(crate) fn number(&self, column: usize) -> Option<(&Column, &Number)> {
@@ -143,13 +170,25 @@ impl Bound {
         Place { offset: column.offset, element: self.element }
     }
 
-    fn scan_texts(&self, column: &Column, test: &TextTest, bytes: &[u8], file: &File) -> Result<Bits> {
-        let mut blob = |id: &[u8; 16]| file.blob(&BlobId(*id)).map_err(Into::into);
+    fn scan_texts(
+        &self,
+        column: &Column,
+        test: &TextTest,
+        bytes: &[u8],
+        source: &Source<'_>,
+    ) -> Result<Bits> {
         let mut found = Bits::none(bytes.len() / self.element);
+
         for (at, element) in bytes.chunks_exact(self.element).enumerate() {
             let part = element.get(column.offset..).unwrap_or_default();
-            let value = column.datatype.value(part, &mut blob);
-            let value = value.map_err(|error| Error::corrupt(error.to_string(), "an element"))?;
+            let mut failure = None;
+            let value = column.datatype.value(part, &mut |id| {
+                source.file.blob(&BlobId(*id)).map_err(|error| {
+                    failure = Some(error);
+                    "it cannot be read".into()
+                })
+            });
+            let value = value.map_err(|error| source.failed(at, failure, &error.to_string()))?;
             if let Value::Text(text) | Value::Name(text) = value
                 && test.passes(&text)
             {
@@ -206,21 +245,21 @@ impl Binder<'_, '_> {
             }
         };
         let number = Number::of(&datatype);
-        let (formula, is_other) = match (&number, named(&datatype, member, test)?) {
-            (Some(number), Some((element, is_other))) => {
+        let (formula, is_negated) = match (&number, named(&datatype, member, test)?) {
+            (Some(number), Some((element, is_negated))) => {
                 let key = number.key(&element);
-                (Formula::Number { column, keys: Keys { low: key, high: key } }, is_other)
+                (Formula::Number { column, keys: KeyRange { low: key, high: key } }, is_negated)
             }
             (Some(number), None) if number.keys(test).is_some() => {
-                let (keys, is_other) = number.keys(test).unwrap_or((number.all(), false));
-                (Formula::Number { column, keys }, is_other)
+                let (keys, is_negated) = number.keys(test).unwrap_or((number.all(), false));
+                (Formula::Number { column, keys }, is_negated)
             }
             _ => match TextTest::of(test).filter(|_| holds_texts(&datatype)) {
-                Some((test, is_other)) => (Formula::Text { column, test }, is_other),
+                Some((test, is_negated)) => (Formula::Text { column, test }, is_negated),
                 None => return Err(mismatch(&datatype, member, test, number.is_some())),
             },
         };
-        Ok(if is_other { Formula::Not(Box::new(formula)) } else { formula })
+        Ok(if is_negated { Formula::Not(Box::new(formula)) } else { formula })
     }
 }
 
@@ -231,7 +270,8 @@ fn holds_texts(datatype: &Datatype) -> bool {
 fn mismatch(datatype: &Datatype, member: &[String], test: &Test, is_number: bool) -> Error {
     let member = member_text(member);
     let expected = match (is_number, holds_texts(datatype)) {
-        (true, _) => "a number",
+        (true, true) => "a number, or =, != or like with a name in quotes",
+        (true, false) => "a number",
         (false, true) => "=, != or like with a text in quotes",
         (false, false) => "a member or dataset of numbers or texts",
     };
@@ -240,13 +280,19 @@ fn mismatch(datatype: &Datatype, member: &[String], test: &Test, is_number: bool
 
 /// The bytes of the number that a test names, and whether others pass it instead. `None` if it names none.
 fn named(datatype: &Datatype, member: &[String], test: &Test) -> Result<Option<(Vec<u8>, bool)>> {
-    let (Class::Enumeration { members, .. }, Test::Is(_, Literal::Text(name))) = (&datatype.class, test)
+    let (Class::Enumeration { members, .. }, Test::Is(comparison, Literal::Text(name))) =
+        (&datatype.class, test)
     else {
         return Ok(None);
     };
-    let is_other = matches!(test, Test::Is(Comparison::Unequal, _));
+    let is_negated = match comparison {
+        Comparison::Equal => false,
+        Comparison::Unequal => true,
+        // Names have no order.
+        _ => return Ok(None),
+    };
     match members.iter().find(|(other, _)| other == name) {
-        Some((_, number)) => Ok(Some((number.clone(), is_other))),
+        Some((_, number)) => Ok(Some((number.clone(), is_negated))),
         None => {
             let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
             let what = format!("condition \"{} {test}\"", member_text(member));
@@ -257,7 +303,7 @@ fn named(datatype: &Datatype, member: &[String], test: &Test) -> Result<Option<(
 
 impl Formula {
     /// The same without the tests that are decided.
-    pub(crate) fn reduced(&self, decide: &dyn Fn(usize, Keys) -> Option<bool>) -> Self {
+    pub(crate) fn reduced(&self, decide: &dyn Fn(usize, KeyRange) -> Option<bool>) -> Self {
         let combined = |parts: &[Self], absorbing: bool| {
             let mut left = Vec::new();
             for part in parts {

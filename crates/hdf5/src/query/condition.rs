@@ -49,8 +49,10 @@ pub enum Test {
     In(Literal, Literal),
     /// A text that fits a pattern: `*` stands for any text, `?` for one character.
     Like(String),
-    /// Not a number.
+    /// Not a number (NaN).
     IsNan,
+    /// A number, and not NaN.
+    IsNumber,
 }
 
 /// How two values are compared.
@@ -111,6 +113,7 @@ impl fmt::Display for Test {
             Self::In(low, high) => write!(f, "in {low}..{high}"),
             Self::Like(pattern) => write!(f, "like {}", quoted(pattern)),
             Self::IsNan => f.write_str("is nan"),
+            Self::IsNumber => f.write_str("is not nan"),
         }
     }
 }

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use isotach_hdf5_types::Stored;
 
 use super::{
-    bound::{Bound, Formula},
+    bound::{Bound, Formula, Source},
     condition::Condition,
     selection::Selection,
 };
-use crate::{By, Kind, Object, Order, Result, Target, value_index::datatype_of};
+use crate::{By, Error, Kind, Object, Order, Result, Target, value_index::datatype_of};
 
 /// An object that a query has found.
 #[derive(Debug)]
@@ -22,6 +22,26 @@ pub struct Found {
     pub selection: Option<Selection>,
 }
 
+/// A dataset whose elements a query could not look at.
+#[derive(Debug)]
+pub struct Unsearched {
+    /// The path from the group that was searched.
+    pub path: String,
+    /// The dataset.
+    pub object: Object,
+    /// Why: it is virtual, or has a filter that is not known.
+    pub why: String,
+}
+
+/// What a query of a group has found.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// The objects that pass.
+    pub found: Vec<Found>,
+    /// The datasets of which nobody knows: their elements cannot be read, and the condition depends on them.
+    pub unsearched: Vec<Unsearched>,
+}
+
 impl Object {
     /// Finds the objects in and below a group, and the group itself, that pass a condition. Hard links are followed, each as a path of its own;
     /// what is below a group is looked at once.
@@ -30,14 +50,26 @@ impl Object {
     /// A dataset is found if one of its elements passes or, where the condition does not depend on elements, if it passes.
     ///
     /// # Errors
-    /// `Unsupported` for a dataset that cannot be read; `Corrupt`, `Object`.
-    pub fn find(&self, condition: &Condition) -> Result<Vec<Found>> {
-        let (mut found, mut seen) = (Vec::new(), HashSet::new());
+    /// `Corrupt`, `Object`.
+    pub fn find(&self, condition: &Condition) -> Result<Findings> {
+        let (mut findings, mut seen) = (Findings::default(), HashSet::new());
         // The path, the name in it, and the object.
         let mut left = vec![(".".to_owned(), String::new(), self.clone())];
         while let Some((path, name, object)) = left.pop() {
-            if let Some(selection) = object.passes(condition, &name)? {
-                found.push(Found { path: path.clone(), object: object.clone(), selection });
+            match object.passes(condition, &name) {
+                Ok(None) => {}
+                Ok(Some(selection)) => {
+                    findings.found.push(Found { path: path.clone(), object: object.clone(), selection });
+                }
+                Err(Error::Unsupported { what }) => {
+                    let (path, object) = (path.clone(), object.clone());
+                    findings.unsearched.push(Unsearched {
+                        path,
+                        object,
+                        why: format!("no support for {what}"),
+                    });
+                }
+                Err(error) => return Err(error),
             }
             if object.kind() == Kind::Group && seen.insert(object.number()) {
                 let links = object.links(By::Name, Order::Decreasing)?;
@@ -48,7 +80,7 @@ impl Object {
                 }));
             }
         }
-        Ok(found)
+        Ok(findings)
     }
 
     /// `None` if the object does not pass; the elements that pass where the condition is on elements.
@@ -58,7 +90,7 @@ impl Object {
         let datatype = if self.kind() == Kind::Dataset { datatype_of(&header) } else { None };
         let bound = Bound::leniently(condition, datatype.as_ref(), &mut |condition| match condition {
             Condition::Name(test) => Ok(super::bound::TextTest::of(test)
-                .is_some_and(|(test, is_other)| !name.is_empty() && test.passes(name) != is_other)),
+                .is_some_and(|(test, is_negated)| !name.is_empty() && test.passes(name) != is_negated)),
             _ => self.has_attribute_like(condition),
         })?;
         match bound.formula {
@@ -83,6 +115,8 @@ impl Object {
         let Ok(datatype) = stored else { return Ok(false) };
         let of_value = Condition::Value { member: Vec::new(), test: test.clone() };
         let bound = Bound::leniently(&of_value, Some(&datatype), &mut |_| Ok(false))?;
-        Ok(!bound.scan(&bound.formula, &attribute.value, self.file())?.is_empty())
+        let place = |at| format!("element {at} of attribute {name} of {}", self.place());
+        let source = Source { file: self.file(), place: &place };
+        Ok(!bound.scan(&bound.formula, &attribute.value, &source)?.is_empty())
     }
 }

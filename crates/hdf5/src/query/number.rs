@@ -11,12 +11,12 @@ use super::{
 
 /// Keys from `low` to `high`. None if `low` is above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Keys {
+pub(crate) struct KeyRange {
     pub(crate) low: u64,
     pub(crate) high: u64,
 }
 
-impl Keys {
+impl KeyRange {
     pub(crate) fn contains(self, key: u64) -> bool {
         self.low <= key && key <= self.high
     }
@@ -114,33 +114,33 @@ impl Number {
     }
 
     /// The keys of all numbers, without what is not one.
-    pub(crate) fn all(&self) -> Keys {
+    pub(crate) fn all(&self) -> KeyRange {
         match self {
             Self::Integer { bytes, is_signed, .. } => {
                 let bits = bytes * 8;
                 match is_signed {
-                    true => Keys { low: SIGN - (1 << (bits - 1)), high: SIGN + ((1 << (bits - 1)) - 1) },
-                    false => Keys { low: 0, high: u64::MAX >> (64 - bits) },
+                    true => KeyRange { low: SIGN - (1 << (bits - 1)), high: SIGN + ((1 << (bits - 1)) - 1) },
+                    false => KeyRange { low: 0, high: u64::MAX >> (64 - bits) },
                 }
             }
-            Self::OtherInteger { .. } => Keys { low: 0, high: u64::MAX },
+            Self::OtherInteger { .. } => KeyRange { low: 0, high: u64::MAX },
             Self::Single { .. } => {
-                Keys { low: key32(f32::NEG_INFINITY).into(), high: key32(f32::INFINITY).into() }
+                KeyRange { low: key32(f32::NEG_INFINITY).into(), high: key32(f32::INFINITY).into() }
             }
             Self::Double { .. } | Self::OtherFloat { .. } => {
-                Keys { low: key64(f64::NEG_INFINITY), high: key64(f64::INFINITY) }
+                KeyRange { low: key64(f64::NEG_INFINITY), high: key64(f64::INFINITY) }
             }
         }
     }
 
     /// The keys that pass a test, and whether it is passed by what has another key instead. `None` for a test that is none of numbers.
-    pub(crate) fn keys(&self, test: &Test) -> Option<(Keys, bool)> {
+    pub(crate) fn keys(&self, test: &Test) -> Option<(KeyRange, bool)> {
         let all = self.all();
         let within = |low: i128, high: i128| {
             let (low, high) = (low.max(all.low.into()), high.min(all.high.into()));
             match (u64::try_from(low), u64::try_from(high)) {
-                (Ok(low), Ok(high)) if low <= high => Keys { low, high },
-                _ => Keys { low: 1, high: 0 },
+                (Ok(low), Ok(high)) if low <= high => KeyRange { low, high },
+                _ => KeyRange { low: 1, high: 0 },
             }
         };
         let (least, most) = (i128::MIN, i128::MAX);
@@ -160,6 +160,7 @@ impl Number {
                 Some((within(self.around(low)?.below + 1, self.around(high)?.above - 1), false))
             }
             Test::IsNan => Some((all, true)),
+            Test::IsNumber => Some((all, false)),
             Test::Like(_) => None,
         }
     }
@@ -195,7 +196,7 @@ impl Number {
     }
 
     /// The elements whose key is in a range.
-    pub(crate) fn scan(&self, bytes: &[u8], place: Place, keys: Keys) -> Bits {
+    pub(crate) fn scan(&self, bytes: &[u8], place: Place, keys: KeyRange) -> Bits {
         let count = bytes.len() / place.element.max(1);
         if keys.low > keys.high {
             return Bits::none(count);
@@ -257,9 +258,9 @@ impl Number {
 
     /// The least and the greatest key of numbers that follow each other, and how many elements are not a number. `None` for elements of other
     /// layouts, whose keys are looked at one by one.
-    pub(crate) fn ends(&self, bytes: &[u8], place: Place) -> Option<(Option<Keys>, u64)> {
+    pub(crate) fn ends(&self, bytes: &[u8], place: Place) -> Option<(Option<KeyRange>, u64)> {
         let key_of = |(found, nans): (Option<(u64, u64)>, u64)| {
-            Some((found.map(|(low, high)| Keys { low, high }), nans))
+            Some((found.map(|(low, high)| KeyRange { low, high }), nans))
         };
         let signed = |number: i64| number.cast_unsigned() ^ SIGN;
         match *self {
@@ -352,11 +353,16 @@ fn rounded(number: f64, float: &Float) -> f64 {
     if digits >= 52 || float.order == ByteOrder::Vax || !number.is_normal() {
         return number;
     }
-    let bias = float.bias.min(16_384).cast_signed();
+    // Beyond these ends no f64 is a normal number.
+    let bounded = |exponent: i64| exponent.clamp(-1022, 1024) as i32;
+    let bias = i64::from(float.bias);
+    // The exponent whose bits are all ones stands for infinity and NaN.
+    let greatest = (1_i64 << float.exponent_size.min(40)) - 2 - bias;
     let exponent = (number.to_bits() >> 52 & 0x7ff) as i32 - 1023;
-    let step = 2_f64.powi((exponent.max(1 - bias) - digits).max(-1022));
+    let step = 2_f64.powi((exponent.max(bounded(1 - bias)) - digits).max(-1022));
     let nearest = (number / step).round_ties_even() * step;
-    if nearest.abs() >= 2_f64.powi((bias + 1).min(1023)) { f64::INFINITY.copysign(number) } else { nearest }
+    let is_beyond = nearest.abs() >= 2_f64.powi(bounded(greatest + 1));
+    if is_beyond { f64::INFINITY.copysign(number) } else { nearest }
 }
 
 fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {

@@ -179,8 +179,7 @@ impl Parser<'_> {
             if !self.word("nan") {
                 return Err(self.wrong("nan or not nan"));
             }
-            let condition = condition(Test::IsNan);
-            return Ok(if is_not { Condition::Not(Box::new(condition)) } else { condition });
+            return Ok(condition(if is_not { Test::IsNumber } else { Test::IsNan }));
         }
         if self.word("in") {
             let low = self.number()?;

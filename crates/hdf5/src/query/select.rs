@@ -12,9 +12,9 @@ use isotach_object::{ArrayRead, Cell, Container};
 
 use super::{
     bits::Bits,
-    bound::{Bound, Formula},
+    bound::{Bound, Formula, Source},
     condition::Condition,
-    number::Keys,
+    number::KeyRange,
     selection::{InChunk, Rows, Selection, Work},
 };
 use crate::{
@@ -63,8 +63,6 @@ struct Query<'q> {
     grid: &'q Grid,
     /// Of each column, where it is in the index.
     indexed: Vec<Option<usize>>,
-    /// The answer of a chunk that was never written.
-    fill: bool,
 }
 
 impl Object {
@@ -97,9 +95,11 @@ impl Object {
             return Err(Error::unsupported(what));
         }
         let grid = Grid::of(data)?;
-        let fill = fill_passes(bound, data, self)?;
+        let is_fill_found = fill_passes(bound, data, self)?;
+        // What was never written is not looked at: where it passes, the elements that do not are searched instead.
+        let sought = if is_fill_found { bound.negated() } else { bound.clone() };
         let target = Target::new(self.number(), data, &grid);
-        let query = Query { object: self, bound, target, grid: &grid, indexed: Vec::new(), fill };
+        let query = Query { object: self, bound: &sought, target, grid: &grid, indexed: Vec::new() };
         let chunks = query.chunks()?;
         let (mut runs, mut work) = (Vec::new(), Work::default());
         for some in chunks.chunks(CHUNKS) {
@@ -109,22 +109,22 @@ impl Object {
             work.scanned += done.scanned;
         }
         work.skipped = grid.chunk_count() - work.by_bins - work.scanned;
-        Ok(Selection::new(data.space.dims(), runs, work))
+        let selection = Selection::new(data.space.dims(), runs, work);
+        Ok(if is_fill_found { selection.complement(grid.count) } else { selection })
     }
 }
 
 /// Whether an element that was never written passes.
 fn fill_passes(bound: &Bound, data: &Data, object: &Object) -> Result<bool> {
     let element = data.fill.clone().unwrap_or_else(|| vec![0; data.element as usize]);
-    Ok(!bound.scan(&bound.formula, &element, object.file())?.is_empty())
+    let place = |_| format!("the fill value of {}", object.place());
+    let source = Source { file: object.file(), place: &place };
+    Ok(!bound.scan(&bound.formula, &element, &source)?.is_empty())
 }
 
 impl Query<'_> {
-    /// The chunks to look at: where what was never written does not pass, those that were written.
+    /// The chunks to look at: those that were written.
     fn chunks(&self) -> Result<Vec<u64>> {
-        if self.fill {
-            return Ok((0..self.grid.chunk_count()).collect());
-        }
         let keys = self.object.stored_keys(&mut self.object.file().session())?;
         let places = keys.iter().filter_map(|key| place_of(key, self.grid.rank()));
         Ok(places.filter(|place| self.grid.contains(place)).map(|place| self.grid.number(&place)).collect())
@@ -211,7 +211,7 @@ impl Query<'_> {
     /// What is left to be found out of a chunk.
     fn reduced(&self, job: &Job) -> Formula {
         match &job.known {
-            Known::Fill => Formula::Constant(self.fill),
+            Known::Fill => Formula::Constant(false),
             Known::Entry(entry, _) => {
                 self.bound.formula.reduced(&|column, keys| self.summary(entry, column)?.decide(keys))
             }
@@ -233,7 +233,12 @@ impl Query<'_> {
         buffer.resize(self.target.length, 0);
         let piece = Piece { chunk: job.chunk, offset: 0, length: self.target.length, packed: 0 };
         self.object.read_pieces(self.target, self.grid, &[piece], buffer)?;
-        Ok((InChunk::Some(self.bound.scan(formula, buffer, self.object.file())?), Way::Scan))
+        let place = |at| {
+            let place = self.grid.element_in(job.chunk, at as u64);
+            format!("element {place:?} of {}", self.object.place())
+        };
+        let source = Source { file: self.object.file(), place: &place };
+        Ok((InChunk::Some(self.bound.scan(formula, buffer, &source)?), Way::Scan))
     }
 
     /// The elements of a chunk that pass, by the bins of its members. `None` if there are none, or if reading the chunk is less work.
@@ -247,6 +252,8 @@ impl Query<'_> {
             };
             let directory = match directories.entry(at.array) {
                 Slot::Occupied(there) => there.into_mut(),
+                // Damaged.
+                Slot::Vacant(_) if at.head as usize > Directory::length(count) => return Ok(None),
                 Slot::Vacant(place) => {
                     let head = read(container, at.array, slice::from_ref(&(0..at.head as usize)))?;
                     let head = head.and_then(|mut parts| parts.pop());
@@ -264,7 +271,7 @@ impl Query<'_> {
             return Ok(None);
         }
         let (mut plans, mut is_missing) = (plans.into_iter(), false);
-        let mut of_leaf = |column: usize, keys: Keys| -> Result<Bits> {
+        let mut of_leaf = |column: usize, keys: KeyRange| -> Result<Bits> {
             let mut found = Bits::none(count);
             // Leaves come in the order in which they were planned.
             let Some((planned, _, bins, plan)) = plans.next() else { return Ok(found) };

@@ -38,6 +38,18 @@ impl Selection {
         Self { dims: dims.to_vec(), runs, work }
     }
 
+    /// The other elements of the `total` that the dataset has.
+    pub(super) fn complement(self, total: u64) -> Self {
+        let (mut runs, mut first) = (Vec::with_capacity(self.runs.len() + 1), 0);
+        for run in self.runs.iter().copied().chain([Run { first: total, count: 0 }]) {
+            if run.first > first {
+                runs.push(Run { first, count: run.first - first });
+            }
+            first = run.first + run.count;
+        }
+        Self { runs, ..self }
+    }
+
     /// The extent of the dataset; empty for a scalar.
     pub fn dims(&self) -> &[u64] {
         &self.dims
@@ -94,7 +106,7 @@ impl Rows {
         // The last dimensions that chunks do not divide are one.
         while dims.len() > 1 && dims.last() == chunk.last() {
             if let (Some(length), Some(part)) = (dims.pop(), chunk.pop()) {
-                dims.iter_mut().last().into_iter().for_each(|last| *last *= length);
+                dims.iter_mut().last().into_iter().for_each(|last| *last = last.saturating_mul(length));
                 chunk.iter_mut().last().into_iter().for_each(|last| *last *= part);
             }
         }

@@ -10,7 +10,7 @@ use isotach_engine_kit::bytes::{Put, Reader};
 
 use crate::{
     Result,
-    query::{Bits, Keys},
+    query::{Bits, KeyRange},
 };
 
 const VERSION: u8 = 1;
@@ -127,13 +127,18 @@ pub(crate) struct Plan {
 type ReadParts<'r> = dyn FnMut(&[Range<usize>]) -> Result<Option<Vec<Vec<u8>>>> + 'r;
 
 impl Directory {
+    /// The length in bytes of the directory of so many elements, which is the longest of a chunk of them.
+    pub(crate) fn length(elements: usize) -> usize {
+        HEAD + elements.div_ceil(IN_BIN) * BIN
+    }
+
     pub(crate) fn decode(head: &[u8]) -> Option<Self> {
         let mut reader = Reader(head);
         (reader.u8()? == VERSION).then_some(())?;
         let position_width = u32::from(reader.u8()?);
         let (count, last) = (reader.u32()? as usize, reader.u64()?);
         let bins = count.div_ceil(IN_BIN);
-        (position_width <= 32 && head.len() == HEAD + bins * BIN).then_some(())?;
+        (position_width <= 32 && head.len() == Self::length(count)).then_some(())?;
         let mut directory =
             Self { head: head.len(), position_width, count, last, bins: Vec::with_capacity(bins) };
         let mut start = head.len() + (0..bins).map(|bin| directory.positions(bin)).sum::<usize>();
@@ -156,7 +161,7 @@ impl Directory {
     }
 
     /// What has to be read for a range of keys.
-    pub(crate) fn plan(&self, keys: Keys) -> Plan {
+    pub(crate) fn plan(&self, keys: KeyRange) -> Plan {
         let start = self.bins.partition_point(|(first, ..)| *first < keys.low).saturating_sub(1);
         let end = self.bins.partition_point(|(first, ..)| *first <= keys.high);
         let bound = |bin: usize| self.bins.get(bin + 1).map_or(self.last, |(first, ..)| *first);
@@ -176,7 +181,7 @@ impl Directory {
     /// Adds the positions of the elements with keys in a range. False if the bins cannot be read.
     pub(crate) fn find(
         &self,
-        keys: Keys,
+        keys: KeyRange,
         plan: &Plan,
         read: &mut ReadParts<'_>,
         found: &mut Bits,
@@ -218,7 +223,7 @@ mod tests {
     use super::*;
 
     /// The positions of keys in a range, by the bins.
-    fn found(bytes: &[u8], head: usize, keys: Keys, length: usize) -> (Bits, usize) {
+    fn found(bytes: &[u8], head: usize, keys: KeyRange, length: usize) -> (Bits, usize) {
         let directory = Directory::decode(&bytes[..head]).unwrap();
         let (mut found, mut read) = (Bits::none(length), 0);
         let mut parts = |ranges: &[Range<usize>]| {
@@ -236,7 +241,7 @@ mod tests {
             low in prop_oneof![0..25_u64, any::<u64>()],
             high in prop_oneof![0..25_u64, any::<u64>()],
         ) {
-            let range = Keys { low, high };
+            let range = KeyRange { low, high };
             let (bytes, head) = build(keys.iter().copied().zip(0..).collect(), keys.len());
             let expected = Bits::of(keys.len(), |at| range.contains(keys[at]));
             prop_assert_eq!(found(&bytes, head, range, keys.len()).0, expected);
@@ -248,7 +253,7 @@ mod tests {
         let keys: Vec<(u64, u32)> =
             (0..1 << 18).map(|at: u32| (u64::from(at.wrapping_mul(2_654_435_761)), at)).collect();
         let (bytes, head) = build(keys, 1 << 18);
-        let (_, read) = found(&bytes, head, Keys { low: 1 << 20, high: (1 << 20) + 1000 }, 1 << 18);
+        let (_, read) = found(&bytes, head, KeyRange { low: 1 << 20, high: (1 << 20) + 1000 }, 1 << 18);
         assert!(read < 10_000, "{read} bytes of {}", bytes.len());
         // 18 bits for a position and 24 for a key.
         assert!(bytes.len() < (1 << 18) * 43 / 8 + 4096, "{}", bytes.len());

@@ -24,8 +24,8 @@ use crate::{
 /// What is indexed of a dataset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IndexOptions {
-    /// Besides the least and the greatest number of each chunk, where each number is: a query of few elements in mixed data then reads
-    /// a small part of each chunk. This takes about as much space as the numbers.
+    /// Besides the zone map, which is the least and the greatest number of each chunk, where each number is: a query of few elements in
+    /// mixed data then reads a small part of each chunk. This takes about as much space as the numbers.
     pub has_bins: bool,
     /// The members that are indexed, each with the names of those that hold it, the outermost first; an empty path is the element itself. With
     /// none, all numbers are.
@@ -60,8 +60,8 @@ impl Object {
     /// the index visible with the chunks.
     ///
     /// # Errors
-    /// `ReadOnly`; `Unsupported` while several ranks have the file open; `InvalidInput` for a dataset without numbers, or for a member that is not there or is no number; `Unsupported` for a
-    /// filter that is not known; `Corrupt`, `Object`.
+    /// `InvalidInput` for a dataset without numbers, or for a member that is not there or is no number; `Unsupported` while several ranks have
+    /// the file open, or for a filter that is not known; `ReadOnly`, `Corrupt`, `Object`.
     pub fn build_index(&self, options: &IndexOptions) -> Result<IndexInfo> {
         self.check_alone()?;
         let _shared = self.file().shared();

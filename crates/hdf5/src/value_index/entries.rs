@@ -9,7 +9,13 @@ use super::{
     indexing::{Indexing, bins_in, datatype_of},
     records::Settings,
 };
-use crate::{Result, chunk::Key, layout::value_index, session::Session};
+use crate::{
+    Result,
+    chunk::{Key, Target},
+    filters::may_be_lossy,
+    layout::value_index,
+    session::Session,
+};
 
 impl Session {
     /// What is indexed of a dataset.
@@ -30,9 +36,13 @@ impl Session {
     }
 
     /// What is indexed of a dataset whose chunks are stored. Nothing while several ranks have the file open, of which the first one commits:
-    /// it does not see what the others store.
-    pub(crate) fn indexing_of_writes(&mut self, number: u64) -> Result<Option<Arc<Indexing>>> {
-        if self.is_shared { Ok(None) } else { self.indexing(number) }
+    /// it does not see what the others store. Nothing either for filters that may be lossy: an entry is of what readers see, and is made from
+    /// decoded chunks.
+    pub(crate) fn indexing_of_writes(&mut self, target: Target<'_>) -> Result<Option<Arc<Indexing>>> {
+        if self.is_shared || may_be_lossy(&target.data.filters) {
+            return Ok(None);
+        }
+        self.indexing(target.number)
     }
 
     /// Sets what is indexed of a dataset.

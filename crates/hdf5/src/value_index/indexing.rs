@@ -57,7 +57,7 @@ impl Indexing {
         (fits && is_covered).then_some(entry)
     }
 
-    /// The record of a chunk that was stored, from its bytes before filters. `None` if it has no array. `write` writes an array and returns
+    /// The record of a chunk that was stored, from its bytes as readers see them. `None` if it has no array. `write` writes an array and returns
     /// its number.
     pub(crate) fn record(
         &self,

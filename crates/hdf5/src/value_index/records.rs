@@ -4,7 +4,7 @@
 
 use isotach_engine_kit::bytes::{Put, Reader};
 
-use crate::query::Keys;
+use crate::query::KeyRange;
 
 /// The version of all records that this program writes. What has another one is absent.
 const VERSION: u8 = 1;
@@ -64,7 +64,7 @@ pub(crate) struct Summary {
     /// How many are not a number.
     pub(crate) nans: u64,
     /// The least and the greatest key of the others, if there are any.
-    pub(crate) keys: Option<Keys>,
+    pub(crate) keys: Option<KeyRange>,
     pub(crate) bins: Option<BinsAt>,
 }
 
@@ -79,17 +79,17 @@ pub(crate) struct BinsAt {
 
 impl Summary {
     /// Counts an element. `all` are the keys of all numbers.
-    pub(crate) fn add(&mut self, all: Keys, key: u64) {
+    pub(crate) fn add(&mut self, all: KeyRange, key: u64) {
         if !all.contains(key) {
             self.nans += 1;
             return;
         }
-        let Keys { low, high } = self.keys.unwrap_or(Keys { low: key, high: key });
-        self.keys = Some(Keys { low: low.min(key), high: high.max(key) });
+        let KeyRange { low, high } = self.keys.unwrap_or(KeyRange { low: key, high: key });
+        self.keys = Some(KeyRange { low: low.min(key), high: high.max(key) });
     }
 
     /// Whether all elements have a key in a range, or none.
-    pub(crate) fn decide(&self, keys: Keys) -> Option<bool> {
+    pub(crate) fn decide(&self, keys: KeyRange) -> Option<bool> {
         match self.keys {
             None => Some(false),
             Some(found) if found.high < keys.low || keys.high < found.low => Some(false),
@@ -130,8 +130,11 @@ impl Entry {
         let mut summaries = Vec::new();
         while !reader.is_empty() {
             let (nans, flags) = (reader.u64()?, reader.u8()?);
-            let keys =
-                if flags & 1 != 0 { Some(Keys { low: reader.u64()?, high: reader.u64()? }) } else { None };
+            let keys = if flags & 1 != 0 {
+                Some(KeyRange { low: reader.u64()?, high: reader.u64()? })
+            } else {
+                None
+            };
             let bins = if flags & 2 != 0 {
                 Some(BinsAt { array: reader.u64()?, head: reader.u32()? })
             } else {
@@ -163,7 +166,7 @@ mod tests {
         assert_eq!(Settings::decode(&settings.encode()), Some(settings.clone()));
         let bins = Some(BinsAt { array: 9, head: 100 });
         let summaries = vec![
-            Summary { nans: 3, keys: Some(Keys { low: 1, high: u64::MAX }), bins },
+            Summary { nans: 3, keys: Some(KeyRange { low: 1, high: u64::MAX }), bins },
             Summary { nans: 4, keys: None, bins: None },
         ];
         let entry = Entry { settings: 7, array: 20, covered: vec![3, 4], summaries };

@@ -7,6 +7,7 @@ mod datasets;
 mod isolation;
 mod meeting;
 mod objects;
+mod odd_queries;
 mod one_by_one;
 mod plain;
 mod processes;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use isotach_hdf5::{
-    Comparison, Condition, Data, Error, File, Header, IndexOptions, Literal, Object, Run, Selection, Test,
+    Comparison, Condition, Data, Error, File, Filter, Header, IndexOptions, Literal, Object, Run, Selection,
+    Test,
 };
 use proptest::prelude::*;
 
@@ -43,6 +44,22 @@ impl Element {
             Self::Short => 2,
             Self::Byte => 1,
         }
+    }
+
+    /// The filter that rounds numbers to integers, or cuts bits of integers. `None` for a compound.
+    fn lossy(self, chunk: &[u64]) -> Option<Filter> {
+        let (kind, factor, class, is_signed, is_big) = match self {
+            Self::Single => (0, 0, 1, 1, 0),
+            Self::Double => (0, 0, 1, 1, 1),
+            Self::Short => (2, 5, 0, 1, 1),
+            Self::Byte => (2, 3, 0, 0, 0),
+            Self::Long => (2, 44, 0, 1, 0),
+            Self::Compound => return None,
+        };
+        let count = chunk.iter().product::<u64>() as u32;
+        let mut values = vec![kind, factor, count, class, self.bytes() as u32, is_signed, is_big];
+        values.resize(20, 0);
+        Some(Filter { flags: Filter::OPTIONAL, ..filter(6, &values) })
     }
 
     fn members(self) -> &'static [&'static str] {
@@ -117,6 +134,7 @@ fn holds(condition: &Condition, element: Element, bytes: &[u8]) -> bool {
                 }
                 Test::In(low, high) => number_of(low) <= number && number <= number_of(high),
                 Test::IsNan => number.is_nan(),
+                Test::IsNumber => !number.is_nan(),
                 Test::Like(_) => panic!("no texts here"),
             }
         }
@@ -158,7 +176,7 @@ fn condition(element: Element) -> impl Strategy<Value = Condition> {
     let test = prop_oneof![
         6 => (comparison, literal(element)).prop_map(|(comparison, literal)| Test::Is(comparison, literal)),
         2 => (literal(element), literal(element)).prop_map(|(low, high)| Test::In(low, high)),
-        1 => Just(Test::IsNan),
+        1 => prop::sample::select(vec![Test::IsNan, Test::IsNumber]),
     ];
     let member = prop::sample::select(element.members().to_vec());
     let member = member.prop_map(|name| if name.is_empty() { Vec::new() } else { vec![name.to_owned()] });
@@ -203,7 +221,16 @@ fn step(element: Element) -> impl Strategy<Value = Step> {
     ]
 }
 
-fn scenario() -> impl Strategy<Value = (Element, bool, bool, Vec<(usize, Step)>, Vec<Condition>)> {
+#[derive(Debug, Clone, Copy)]
+enum Filters {
+    None,
+    Lossless,
+    Lossy,
+}
+
+type Scenario = (Element, Filters, bool, Vec<(usize, Step)>, Vec<Condition>);
+
+fn scenario() -> impl Strategy<Value = Scenario> {
     let element = prop::sample::select(vec![
         Element::Single,
         Element::Double,
@@ -215,15 +242,20 @@ fn scenario() -> impl Strategy<Value = (Element, bool, bool, Vec<(usize, Step)>,
     element.prop_flat_map(|element| {
         let steps = prop::collection::vec((0..2_usize, step(element)), 4..24);
         let last = prop::collection::vec(condition(element), 3);
-        (Just(element), any::<bool>(), any::<bool>(), steps, last)
+        let filters = prop::sample::select(vec![Filters::None, Filters::Lossless, Filters::Lossy]);
+        (Just(element), filters, any::<bool>(), steps, last)
     })
 }
 
-fn make(file: &Arc<File>, element: Element, is_filtered: bool, has_fill: bool) {
+fn make(file: &Arc<File>, element: Element, filters: Filters, has_fill: bool) {
     let size = element.bytes();
-    let filters = if is_filtered { vec![filter(2, &[size as u32]), filter(1, &[1])] } else { Vec::new() };
     // Whole chunks are larger than what is kept in an entry, without filters.
     let chunk = [7, 4400 / size as u64];
+    let filters = match filters {
+        Filters::None => Vec::new(),
+        Filters::Lossless => vec![filter(2, &[size as u32]), filter(1, &[1])],
+        Filters::Lossy => element.lossy(&chunk).into_iter().collect(),
+    };
     let fill = has_fill.then(|| element.encode(40));
     let data = Data { filters, fill, ..data(&[20, chunk[1] + 150], &chunk, size as u32) };
     drop(linked(file, "set", Header::dataset(stored(&element.message()), data)));
@@ -291,22 +323,22 @@ proptest! {
 
     #[test]
     fn a_query_finds_what_a_plain_evaluation_finds_whoever_writes(
-        (element, is_filtered, has_fill, steps, last) in scenario(),
+        (element, filters, has_fill, steps, last) in scenario(),
     ) {
         let shared = Shared::new();
         let file = shared.create();
-        make(&file, element, is_filtered, has_fill);
+        make(&file, element, filters, has_fill);
         let other = shared.open(1);
         play(&[file, other], element, &steps, &last);
     }
 
     #[test]
     fn a_query_finds_the_same_on_an_engine_without_transactions(
-        (element, is_filtered, has_fill, steps, last) in scenario(),
+        (element, filters, has_fill, steps, last) in scenario(),
     ) {
         let place = plain();
         let file = place.create();
-        make(&file, element, is_filtered, has_fill);
+        make(&file, element, filters, has_fill);
         play(&[file], element, &steps, &last);
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     types::{compound, enumeration, float, integer, stored, text, variable_text},
 };
 
-const ZONES: IndexOptions = IndexOptions { has_bins: false, members: Vec::new() };
+const ZONE_MAP: IndexOptions = IndexOptions { has_bins: false, members: Vec::new() };
 const BINS: IndexOptions = IndexOptions { has_bins: true, members: Vec::new() };
 
 fn parsed(text: &str) -> Condition {
@@ -47,7 +47,7 @@ fn chunks_whose_numbers_tell_the_answer_are_not_read() {
     for place in places() {
         let file = place.create();
         let set = linked(&file, "set", numbers());
-        set.build_index(&ZONES).unwrap();
+        set.build_index(&ZONE_MAP).unwrap();
         set.write(&whole(&set), &bytes(|at| at as f32)).unwrap();
         let expected = (12_000..23_001).collect::<Vec<u64>>();
         for _ in 0..2 {
@@ -158,7 +158,7 @@ fn an_index_goes_with_its_dataset_and_with_its_replacement() {
         set.write(&whole(&set), &bytes(|at| mixed(at) + 1.0)).unwrap();
         file.commit().unwrap();
         assert_eq!(place.objects().len(), indexed, "bins are replaced with their chunks");
-        set.build_index(&ZONES).unwrap();
+        set.build_index(&ZONE_MAP).unwrap();
         file.commit().unwrap();
         assert_eq!(place.objects().len(), indexed - 8, "bins go where none are asked for");
         set.build_index(&BINS).unwrap();
@@ -279,7 +279,8 @@ fn wrong_conditions_are_errors_that_say_what_was_expected() {
     }
     let deep = format!("{}value > 1{}", "(".repeat(100_000), ")".repeat(100_000));
     assert!(Condition::parse(&deep).unwrap_err().to_string().contains("at most 64"));
-    let error = set.build_index(&IndexOptions { members: vec![vec!["s".to_owned()]], ..ZONES }).unwrap_err();
+    let error =
+        set.build_index(&IndexOptions { members: vec![vec!["s".to_owned()]], ..ZONE_MAP }).unwrap_err();
     assert!(error.to_string().contains("a member of numbers"), "{error}");
 }
 
@@ -314,7 +315,7 @@ fn objects_are_found_by_names_attributes_and_elements() {
         file.commit().unwrap();
         let root = file.root().unwrap();
         let found = |condition: &str| -> Vec<String> {
-            root.find(&parsed(condition)).unwrap().into_iter().map(|found| found.path).collect()
+            root.find(&parsed(condition)).unwrap().found.into_iter().map(|found| found.path).collect()
         };
         assert_eq!(found("@units = \"K\""), ["run/temperature", "temp_cold"]);
         assert_eq!(found("@units != \"K\""), Vec::<String>::new(), "a number is no other text");
@@ -324,12 +325,20 @@ fn objects_are_found_by_names_attributes_and_elements() {
         assert_eq!(found("name = \"top\""), ["run/top"]);
         assert_eq!(found("@units = \"K\" and value > 39990"), ["run/temperature"]);
         assert_eq!(found("value = 0"), ["run/temperature", "temp_cold"]);
-        let hits = root.find(&parsed("name like \"temp*\" and value < 3")).unwrap();
+        // No other object has numbers, and none fails a test that is none for it.
+        assert_eq!(found("value is not nan"), ["run/temperature", "temp_cold"]);
+        assert_eq!(found("@units is not nan"), ["texts"]);
+        assert_eq!(found("@level is not nan"), ["run"]);
+        assert_eq!(
+            found("not value > 5 and name != \"run\""),
+            ["run/temperature", "run/top", "temp_cold", "texts"]
+        );
+        let hits = root.find(&parsed("name like \"temp*\" and value < 3")).unwrap().found;
         let counts: Vec<_> = hits.iter().map(|hit| hit.selection.as_ref().unwrap().count()).collect();
         assert_eq!(counts, [3, 40_000]);
-        assert!(root.find(&parsed("@level = 500")).unwrap()[0].selection.is_none());
-        assert_eq!(run.find(&parsed("has @level")).unwrap()[0].path, ".");
-        assert_eq!(cold.find(&parsed("value < 3")).unwrap()[0].object.kind(), Kind::Dataset);
+        assert!(root.find(&parsed("@level = 500")).unwrap().found[0].selection.is_none());
+        assert_eq!(run.find(&parsed("has @level")).unwrap().found[0].path, ".");
+        assert_eq!(cold.find(&parsed("value < 3")).unwrap().found[0].object.kind(), Kind::Dataset);
         assert_eq!(select(&warm, "@units = \"K\" and value < 3").count(), 3);
         assert!(select(&warm, "@units = \"C\" or value < 0").is_empty());
     }

@@ -3,7 +3,7 @@
 use std::{io::Write as _, sync::Arc};
 
 use clap::Args;
-use isotach_hdf5::{Condition, Kind, Object, Run, Selection};
+use isotach_hdf5::{Condition, Findings, Kind, Object, Run, Selection, Unsearched};
 use isotach_hdf5_tools::ModelFile;
 use serde_json::json;
 
@@ -13,14 +13,16 @@ use super::{
     values::Values,
 };
 use crate::{
-    failure::{Failure, Outcome},
+    failure::{Failure, Outcome, say},
     output::{Table, count, outln, print_json, standard_output},
 };
 
 /// How many elements are shown without --all.
 const SHOWN: u64 = 100;
-/// How many elements are read at once.
-const PIECE: u64 = 1 << 16;
+/// How many bytes of elements are read at once; one element may have more.
+const PIECE: u64 = 4 << 20;
+/// How many runs are read at once.
+const RUNS: usize = 1 << 16;
 
 /// Find elements of a dataset, or objects in a group, that pass a condition
 ///
@@ -69,8 +71,9 @@ pub(crate) fn run(flags: &QueryFlags) -> Outcome {
 }
 
 fn objects(flags: &QueryFlags, group: &Object, condition: &Condition) -> Outcome {
-    let found = group.find(condition)?;
+    let Findings { found, unsearched } = group.find(condition)?;
     if flags.count {
+        warn(&unsearched);
         return outln!("{}", found.len());
     }
     let mut table = Table::new(["path", "kind", "elements"]).right(&[2]);
@@ -83,7 +86,52 @@ fn objects(flags: &QueryFlags, group: &Object, condition: &Condition) -> Outcome
         let elements = elements.map(|elements| elements.to_string()).unwrap_or_default();
         table.row([hit.path.clone(), kind.to_owned(), elements]);
     }
-    if flags.json || found.is_empty() { Ok(()) } else { table.print() }
+    if flags.json {
+        let line = |one: &Unsearched| {
+            let kind = describe::kind(one.object.kind());
+            print_json(&json!({"path": one.path, "kind": kind, "not_searched": one.why}))
+        };
+        return unsearched.iter().try_for_each(line);
+    }
+    if !found.is_empty() {
+        table.print()?;
+    }
+    warn(&unsearched);
+    Ok(())
+}
+
+/// Says of which datasets nobody knows whether they pass.
+fn warn(unsearched: &[Unsearched]) {
+    let line = |one: &Unsearched| say(format_args!("not searched: {}: {}", one.path, one.why));
+    unsearched.iter().for_each(line);
+}
+
+/// The runs of a selection that are not read yet.
+struct Runs<'r> {
+    runs: &'r [Run],
+    /// How many elements of the first of them were read.
+    first: u64,
+    /// How many elements are read at most.
+    left: u64,
+}
+
+impl Runs<'_> {
+    /// The next runs, of so many elements at most. None at the end.
+    fn take(&mut self, most: u64) -> Vec<Run> {
+        let (mut some, mut room) = (Vec::new(), most.min(self.left));
+        while let [run, rest @ ..] = self.runs
+            && room > 0
+            && some.len() < RUNS
+        {
+            let count = (run.count - self.first).min(room);
+            some.push(Run { first: run.first + self.first, count });
+            (room, self.left, self.first) = (room - count, self.left - count, self.first + count);
+            if self.first == run.count {
+                (self.runs, self.first) = (rest, 0);
+            }
+        }
+        some
+    }
 }
 
 fn elements(flags: &QueryFlags, object: &Object, selection: &Selection) -> Outcome {
@@ -93,24 +141,26 @@ fn elements(flags: &QueryFlags, object: &Object, selection: &Selection) -> Outco
     let form = datatype.map(|datatype| datatype.file_form()).transpose().ok().flatten();
     let form = form.ok_or_else(|| Failure::failed(format!("{}: its datatype cannot be read", flags.path)))?;
     let (mut values, mut out) = (Values::new(&source), standard_output());
-    let mut left = if flags.all { selection.count() } else { selection.count().min(SHOWN) };
-    for run in selection.runs() {
-        let mut first = run.first;
-        while first < run.first + run.count && left > 0 {
-            let some = Run { first, count: (run.first + run.count - first).min(left).min(PIECE) };
-            let mut bytes = vec![0; some.count as usize * form.size as usize];
-            object.read(&[some], &mut bytes)?;
-            for (at, element) in (some.first..).zip(bytes.chunks_exact(form.size as usize)) {
-                let value = values.read(&form, element, &flags.path)?;
-                let place = selection.place(at);
-                if flags.json {
-                    writeln!(out, "{}", json!({"place": place, "value": values.json(&value)?}))?;
-                } else {
-                    let place: Vec<String> = place.iter().map(u64::to_string).collect();
-                    writeln!(out, "[{}] {}", place.join(","), values.text(&value)?)?;
-                }
+    let size = form.size.max(1) as usize;
+    let shown = if flags.all { selection.count() } else { SHOWN };
+    let mut left = Runs { runs: selection.runs(), first: 0, left: shown };
+    loop {
+        let some = left.take((PIECE / size as u64).max(1));
+        if some.is_empty() {
+            break;
+        }
+        let mut bytes = vec![0; some.iter().map(|run| run.count as usize * size).sum()];
+        object.read(&some, &mut bytes)?;
+        let places = some.iter().flat_map(|run| run.first..run.first + run.count);
+        for (at, element) in places.zip(bytes.chunks_exact(size)) {
+            let value = values.read(&form, element, &flags.path)?;
+            let place = selection.place(at);
+            if flags.json {
+                writeln!(out, "{}", json!({"place": place, "value": values.json(&value)?}))?;
+            } else {
+                let place: Vec<String> = place.iter().map(u64::to_string).collect();
+                writeln!(out, "[{}] {}", place.join(","), values.text(&value)?)?;
             }
-            (first, left) = (first + some.count, left - some.count);
         }
     }
     let more = if flags.all { 0 } else { selection.count().saturating_sub(SHOWN) };

@@ -12,16 +12,16 @@ fn passing(number: &Number, test: &Test, bytes: &[u8]) -> Vec<usize> {
         Number::OtherFloat { .. } => 2,
         _ => 8,
     };
-    let (keys, is_other) = number.keys(test).unwrap();
+    let (keys, is_negated) = number.keys(test).unwrap();
     let mut bits = number.scan(bytes, Place { offset: 0, element: size }, keys);
-    if is_other {
+    if is_negated {
         bits.invert();
     }
     let mut found = Vec::new();
     bits.runs(0..bytes.len() / size, |run| found.extend(run));
     let mut by_key = Vec::new();
     number.each_key(bytes, Place { offset: 0, element: size }, |key| {
-        by_key.push(keys.contains(key) != is_other);
+        by_key.push(keys.contains(key) != is_negated);
     });
     let by_key: Vec<usize> = (0..by_key.len()).filter(|at| by_key[*at]).collect();
     assert_eq!(found, by_key, "{test}");
@@ -168,4 +168,32 @@ fn numbers_of_half_precision_are_compared_after_rounding_to_it() {
     assert_eq!(is(Comparison::Equal, 5.960_464e-8), [4]);
     assert_eq!(is(Comparison::Less, 1e9), [0, 1, 2, 4]);
     assert_eq!(is(Comparison::Greater, 65_504.0), [3]);
+}
+
+#[test]
+fn the_greatest_number_of_a_type_follows_from_its_bias() {
+    let float = |bias| Float {
+        order: ByteOrder::Little,
+        offset: 0,
+        precision: 16,
+        sign: 15,
+        exponent: 10,
+        exponent_size: 5,
+        mantissa: 0,
+        mantissa_size: 10,
+        bias,
+        is_implied: true,
+    };
+    // One and a half times two to the greatest exponent.
+    let bytes = 0x7a00_u16.to_le_bytes();
+    for bias in [3, 10, 15, 20, 31] {
+        let number = Number::of(&Datatype { size: 2, class: Class::Float(float(bias)) }).unwrap();
+        let power = 2_f64.powi(30 - bias.cast_signed());
+        let is =
+            |comparison, literal| passing(&number, &Test::Is(comparison, Literal::Real(literal)), &bytes);
+        assert_eq!(is(Comparison::Equal, 1.5 * power), [0], "{bias}");
+        assert_eq!(is(Comparison::AtLeast, 1.75 * power), [0; 0], "{bias}");
+        assert_eq!(is(Comparison::Less, 2.0 * power), [0], "{bias}");
+        assert_eq!(is(Comparison::Greater, power), [0], "{bias}");
+    }
 }
