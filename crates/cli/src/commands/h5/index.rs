@@ -1,7 +1,7 @@
 //! `isotach h5 index`: the index of the values of a dataset.
 
 use clap::Args;
-use isotach_hdf5::{IndexInfo, IndexOptions, parse_member};
+use isotach_hdf5::{IndexInfo, parse_member};
 use serde_json::json;
 
 use super::site::{Rights, object};
@@ -14,6 +14,9 @@ use crate::{
 ///
 /// Chunks that have an index are left as they are; those that programs store from then on get theirs as they are stored. The index has the
 /// least and the greatest number of each chunk, and with --bins also where each number is, which takes about as much space as the numbers.
+///
+/// Bins and members stay as they were chosen before unless options say otherwise: --bins adds bins, and --member replaces the members. What is
+/// indexed otherwise is removed then, and built anew. Bins are removed with the index only.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   isotach h5 index run.h5 fields/t
@@ -28,7 +31,7 @@ pub(crate) struct IndexFlags {
     /// Also index where each number is
     #[arg(long)]
     bins: bool,
-    /// A member to index; may be repeated [default: all numbers]
+    /// A member to index; may be repeated [default: those that are indexed, or all numbers]
     #[arg(long, value_name = "NAME.NAME")]
     member: Vec<String>,
     /// Only show what is indexed
@@ -55,8 +58,13 @@ pub(crate) fn run(flags: &IndexFlags) -> Outcome {
         dataset.file().commit()?;
         return Ok(());
     }
-    let members: Result<_, _> = flags.member.iter().map(|member| parse_member(member)).collect();
-    let options = IndexOptions { has_bins: flags.bins, members: members.map_err(Failure::usage)? };
+    let members: Result<Vec<_>, _> = flags.member.iter().map(|member| parse_member(member)).collect();
+    let members = members.map_err(Failure::usage)?;
+    let mut options = dataset.index()?.map(|info| info.options).unwrap_or_default();
+    options.has_bins |= flags.bins;
+    if !members.is_empty() {
+        options.members = members;
+    }
     let info = dataset.build_index(&options)?;
     dataset.file().commit()?;
     show(flags, Some(&info))
