@@ -26,6 +26,8 @@ AREAS = [
     "copies",
     "virtual",
     "filters",
+    "natives",
+    "external",
 ]
 
 

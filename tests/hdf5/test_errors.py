@@ -37,14 +37,51 @@ def test_a_missing_file_and_one_that_is_there_are_the_errors_of_python(
     assert failure(isotach, "h5py.File('no-folder/file.h5', 'w')", tmp_path).startswith("FileNotFoundError")
 
 
-def test_a_native_file_is_refused_with_a_way_to_import_it(isotach: Connector, tmp_path: Path) -> None:
+def test_a_native_file_is_read_and_written_as_a_native_file(isotach: Connector, tmp_path: Path) -> None:
     python(NATIVE, "h5py.File('native.h5', 'w')['x'] = [1, 2]", tmp_path)
-    before = (tmp_path / "native.h5").read_bytes()
-    for mode in ("r", "r+", "a"):
-        assert "isotach h5 copy" in failure(isotach, f"h5py.File('native.h5', '{mode}')", tmp_path)
-    assert (tmp_path / "native.h5").read_bytes() == before
+    script = (
+        "with h5py.File('native.h5', 'r+') as file:\n"
+        "    file['y'] = file['x'][:] + 1\n"
+        "    print(list(file), [name for name in file['x'].attrs])\n"
+        "    file.visititems(lambda name, found: print(name, found.shape))\n"
+    )
+    assert python(isotach, script, tmp_path) == "['x', 'y'] []\nx (2,)\ny (2,)\n"
+    assert python(NATIVE, "print(h5py.File('native.h5', 'r')['y'][:])", tmp_path) == "[2 3]\n"
+    assert "isotach" not in (tmp_path / "native.h5").read_bytes().decode("latin-1")
     (tmp_path / "text.h5").write_text("nothing of HDF5's")
-    assert "no HDF5 file" in failure(isotach, "h5py.File('text.h5', 'r')", tmp_path)
+    assert "file signature not found" in failure(isotach, "h5py.File('text.h5', 'r')", tmp_path)
+
+
+def test_links_and_virtual_datasets_lead_into_native_files(isotach: Connector, tmp_path: Path) -> None:
+    python(
+        NATIVE, "h5py.File('native.h5', 'w').create_dataset('g/x', data=np.arange(6).reshape(2, 3))", tmp_path
+    )
+    script = (
+        "with h5py.File('file.h5', 'w') as file:\n"
+        "    file['link'] = h5py.ExternalLink('native.h5', '/g')\n"
+        "    layout = h5py.VirtualLayout((4, 3), 'i8')\n"
+        "    layout[1:3] = h5py.VirtualSource('native.h5', 'g/x', (2, 3))\n"
+        "    file.create_virtual_dataset('virtual', layout, fillvalue=-1)\n"
+        "    print(list(file['link']), file['link/x'][1].tolist(), file['link/x'].file.filename)\n"
+        "    print('link/x' in file, 'link/none' in file, file['virtual'][:, 1].tolist())\n"
+        "    try:\n"
+        "        file['copy'] = file['link/x']\n"
+        "    except (OSError, RuntimeError) as error:\n"
+        "        print('isotach h5 copy' in str(error))\n"
+    )
+    told = python(isotach, script, tmp_path).splitlines()
+    assert told == ["['x'] [3, 4, 5] native.h5", "True False [-1, 1, 4, -1]", "True"]
+
+
+def test_files_of_isotach_are_read_into_memory_and_not_changed_there(
+    isotach: Connector, tmp_path: Path
+) -> None:
+    python(isotach, "h5py.File('file.h5', 'w')['x'] = [1, 2]", tmp_path)
+    opened = "h5py.File('file.h5', '{}', driver='core', backing_store=False)"
+    assert python(isotach, f"print({opened.format('r')}['x'][:])", tmp_path) == "[1 2]\n"
+    assert "file.h5: open it for reading" in failure(isotach, opened.format("r+"), tmp_path)
+    python(isotach, "h5py.File('stored.h5', 'w', driver='core')['x'] = [3]", tmp_path)
+    assert (tmp_path / "stored.h5").read_bytes()[8:15] == b"isotach"
 
 
 def test_a_stub_of_a_newer_format_and_a_lost_container_say_so(isotach: Connector, tmp_path: Path) -> None:

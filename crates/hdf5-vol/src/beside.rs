@@ -8,18 +8,18 @@ use crate::{
     abi::{DEFAULT, Hid, access},
     error::{Error, Result},
     id::{Id, check},
-    view::View,
+    view::{Beside, View},
 };
 
 /// Opens the file that an external link names, looking where HDF5 looks.
-pub(crate) fn open_linked(view: &Arc<View>, name: &str, lapl: Hid) -> Result<Arc<View>> {
+pub(crate) fn open_linked(view: &Arc<View>, name: &str, lapl: Hid) -> Result<Beside> {
     let flags = external_flags(view, lapl)?;
     let fapl = external_fapl(view, lapl)?;
     open(view, name, &folders("HDF5_EXT_PREFIX", prefix(view, lapl)), flags, fapl.as_ref())
 }
 
 /// Opens the file with the source of a virtual dataset, looking where HDF5 looks.
-pub(crate) fn open_source(view: &Arc<View>, name: &str, prefix: Option<String>) -> Result<Arc<View>> {
+pub(crate) fn open_source(view: &Arc<View>, name: &str, prefix: Option<String>) -> Result<Beside> {
     open(view, name, &folders("HDF5_VDS_PREFIX", prefix), access::DEFAULT, None)
 }
 
@@ -29,7 +29,7 @@ fn open(
     prefixes: &[String],
     flags: c_uint,
     fapl: Option<&Id>,
-) -> Result<Arc<View>> {
+) -> Result<Beside> {
     let mut first: Option<Error> = None;
     for candidate in candidates(view, name, prefixes) {
         match view.open_beside(&candidate, flags, fapl) {

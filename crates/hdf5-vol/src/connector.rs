@@ -12,6 +12,7 @@ use crate::{
     handle::shadow_of,
     site,
     tables::SLOTS,
+    through,
 };
 
 /// The value of the class: 512 to 65535 are for connectors that The HDF Group has registered, 256 to 511 for others.
@@ -60,10 +61,10 @@ const fn class_of_slot<const K: usize>() -> ConnectorClass {
         },
         wrap: WrapClass {
             get_object: Some(get_object),
-            get_context: None,
-            wrap: None,
-            unwrap: None,
-            free_context: None,
+            get_context: Some(through::wrap_context),
+            wrap: Some(through::wrap),
+            unwrap: Some(through::unwrap),
+            free_context: Some(through::free_context),
         },
         attribute: attribute_class::<K>(),
         dataset: dataset_class::<K>(),

@@ -15,11 +15,13 @@ use crate::{
     },
     create::{self, Spot},
     error::{Error, Result},
+    external,
     handle::{Node, handle, take},
     id::Id,
     layout,
     library::Library,
     native,
+    native_dataset::NativeDataset,
     out::put,
     space,
     transfer::{Transfer, Wanted},
@@ -91,6 +93,24 @@ impl Many {
         Ok(is_together.then(|| Arc::clone(&view.file)))
     }
 
+    /// The dataset with this number, alone.
+    ///
+    /// # Safety
+    /// The arrays have this many entries.
+    pub(crate) unsafe fn only(&self, index: usize) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            Self {
+                count: 1,
+                datasets: self.datasets.add(index),
+                memory_types: self.memory_types.add(index),
+                memory_spaces: self.memory_spaces.add(index),
+                file_spaces: self.file_spaces.add(index),
+                dxpl: self.dxpl,
+            }
+        }
+    }
+
     /// The transfer of the dataset with this number, and its view.
     ///
     /// # Safety
@@ -108,17 +128,25 @@ impl Many {
         };
         let view = handle.view()?;
         let dataset = handle.dataset()?;
+        if let Some(files) = external::of_dataset(&view, dataset)? {
+            return Ok((view, Moved::External(files, wanted), &dataset.node));
+        }
         let sources = virtual_data::of_dataset(&view, dataset)?;
         let extent = sources.map(|sources| sources.extent(&view, &dataset.node.object)).transpose()?;
         let transfer = Transfer::new(&view, &dataset.node.object, wanted, extent.as_ref())?;
-        Ok((view, Moved { sources, transfer }, &dataset.node))
+        let moved = match sources {
+            Some(sources) => Moved::Virtual(sources, transfer),
+            None => Moved::Own(transfer),
+        };
+        Ok((view, moved, &dataset.node))
     }
 }
 
-/// The transfer of one dataset, which may be mapped from others.
-struct Moved<'a> {
-    sources: Option<&'a Virtual>,
-    transfer: Transfer,
+/// The transfer of one dataset: of its own elements, of those that it is mapped from, or of those in plain files.
+enum Moved<'a> {
+    Own(Transfer),
+    Virtual(&'a Virtual, Transfer),
+    External(NativeDataset, Wanted),
 }
 
 impl Moved<'_> {
@@ -127,9 +155,10 @@ impl Moved<'_> {
     unsafe fn read(&self, buffer: *mut c_void) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe {
-            match self.sources {
-                Some(sources) => sources.read(&self.transfer, buffer),
-                None => self.transfer.read(buffer),
+            match self {
+                Self::Own(transfer) => transfer.read(buffer),
+                Self::Virtual(sources, transfer) => sources.read(transfer, buffer),
+                Self::External(files, wanted) => files.read(*wanted, buffer),
             }
         }
     }
@@ -139,9 +168,10 @@ impl Moved<'_> {
     unsafe fn write(&self, buffer: *const c_void) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe {
-            match self.sources {
-                Some(sources) => sources.write(&self.transfer, buffer),
-                None => self.transfer.write(buffer),
+            match self {
+                Self::Own(transfer) => transfer.write(buffer),
+                Self::Virtual(sources, transfer) => sources.write(transfer, buffer),
+                Self::External(files, wanted) => files.write(*wanted, buffer),
             }
         }
     }
@@ -217,7 +247,9 @@ pub(crate) unsafe fn get(
             let class = library.H5P_CLS_DATASET_ACCESS_ID_g();
             let list = dataset.dapl.as_ref();
             let list = list.map_or_else(|| library.H5Pcreate(class), |list| library.H5Pcopy(list.raw()));
-            arguments.args.id = Id::new(library, list, "H5Pcopy")?.give();
+            let list = Id::new(library, list, "H5Pcopy")?;
+            external::set_prefix(&view, &*object.header()?, list.raw())?;
+            arguments.args.id = list.give();
         }
         dataset_get::DCPL => arguments.args.id = layout::creation_list(&view, object)?,
         dataset_get::SPACE => {
@@ -229,12 +261,19 @@ pub(crate) unsafe fn get(
             };
         }
         dataset_get::SPACE_STATUS => {
-            let status = space_status(object)?;
+            let is_external = external::is_external(&view, &*object.header()?)?;
+            let status = if is_external { ALLOCATED } else { space_status(object)? };
             // SAFETY: the number says which member of the union is set.
             unsafe { put(arguments.args.space_status, status) };
         }
         dataset_get::STORAGE_SIZE => {
-            let size = object.storage_size()?;
+            let header = object.header()?;
+            let size = match &header.data {
+                Some(data) if external::is_external(&view, &header)? => {
+                    data.space.count()?.saturating_mul(data.element.into())
+                }
+                _ => object.storage_size()?,
+            };
             // SAFETY: as above.
             unsafe { put(arguments.args.storage_size, size) };
         }
@@ -243,6 +282,9 @@ pub(crate) unsafe fn get(
     }
     Ok(0)
 }
+
+/// `H5D_SPACE_STATUS_ALLOCATED`.
+const ALLOCATED: i32 = 2;
 
 /// `H5D_space_status_t`: 0 for nothing stored, 1 for some chunks, 2 for all.
 fn space_status(object: &Object) -> Result<i32> {
@@ -256,7 +298,7 @@ fn space_status(object: &Object) -> Result<i32> {
     } else if stored < all {
         1
     } else {
-        2
+        ALLOCATED
     })
 }
 
@@ -298,7 +340,7 @@ unsafe fn set_extent(view: &View, object: &Object, size: *const Hsize) -> Result
     if dims == data.space.dims() {
         return Ok(());
     }
-    if !data.is_chunked {
+    if !data.is_chunked && !external::is_external(view, &header)? {
         return Err(Error::argument("dataset is not chunked, so its extent is fixed"));
     }
     Ok(object.set_extent(dims)?)

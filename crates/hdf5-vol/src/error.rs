@@ -2,6 +2,8 @@
 
 use isotach_hdf5::Error as FileError;
 
+use crate::crossing::Crossing;
+
 /// What every function of this crate returns.
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -18,6 +20,10 @@ pub(crate) enum Error {
     Argument(String),
     /// The connector does not do this.
     Unsupported(String),
+    /// HDF5's own connector failed, and has said why.
+    Native,
+    /// The path leads into a native file.
+    Elsewhere(Box<Crossing>),
 }
 
 impl Error {
@@ -71,6 +77,10 @@ impl std::fmt::Display for Error {
             Self::At(path, error) => write!(out, "{path}: {error}"),
             Self::Library(function) => write!(out, "{function} failed"),
             Self::Argument(what) => out.write_str(what),
+            Self::Native => out.write_str("the native connector failed"),
+            Self::Elsewhere(there) => {
+                write!(out, "'{}' is in a native file, where this cannot lead", there.path())
+            }
             Self::Unsupported(what) => write!(out, "the Isotach connector has no support for {what}"),
         }
     }

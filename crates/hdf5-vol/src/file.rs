@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use isotach_hdf5::{Access, Creation, File, Header, Kind, Ranks, Site, agree_before};
+use isotach_hdf5::{Access, Creation, Error as FileError, File, Header, Kind, Ranks, Site, agree_before};
 
 use crate::{
     abi::{
@@ -18,7 +18,7 @@ use crate::{
     library::Library,
     native, open_ids,
     out::{put, put_text},
-    plist, shadow, site,
+    plist, shadow, site, through,
     view::View,
 };
 
@@ -29,12 +29,16 @@ pub(crate) unsafe fn create(
     flags: c_uint,
     fcpl: Hid,
     fapl: Hid,
+    dxpl: Hid,
 ) -> Result<*mut c_void> {
+    if site::has_own_place(library, fapl)? {
+        // SAFETY: HDF5 passes a text and lists.
+        return unsafe { through::create_file(library, name, flags, (fcpl, fapl, dxpl)) };
+    }
     let creation = if flags & access::EXCLUSIVE != 0 { Creation::New } else { Creation::Truncate };
     let prepare = || {
         // SAFETY: HDF5 passes a text.
         let name = unsafe { text(name) }?;
-        site::check_driver(library, fapl)?;
         let mut root = Header::new(Kind::Group);
         root.tracks_link_order = plist::tracks_link_order(library, fcpl)?;
         root.tracks_attribute_order = plist::tracks_attribute_order(library, fcpl)?;
@@ -54,20 +58,32 @@ pub(crate) unsafe fn open(
     name: *const c_char,
     flags: c_uint,
     fapl: Hid,
+    dxpl: Hid,
 ) -> Result<*mut c_void> {
     let wanted = if flags & access::READ_WRITE == 0 { Access::ReadOnly } else { Access::ReadWrite };
     let prepare = || {
         // SAFETY: HDF5 passes a text.
-        let name = unsafe { text(name) }?;
-        site::check_driver(library, fapl)?;
-        Ok((name, site::of(library, fapl)?))
+        let path = unsafe { text(name) }?;
+        let site = site::of(library, fapl)?;
+        // All ranks see the same path, and go the same way.
+        let is_native = site::is_parallel(library, fapl)? && !site.exists(path)? && site.is_foreign(path)?;
+        Ok((path, site, is_native))
     };
-    let (ranks, (name, site)) = prepared(library, fapl, prepare)?;
-    let file = match ranks {
-        Some(ranks) => site.open_together(ranks, name, wanted)?,
-        None => site.open(name, wanted)?,
+    let (ranks, (path, site, is_native)) = prepared(library, fapl, prepare)?;
+    let opened = match ranks {
+        _ if is_native => None,
+        Some(ranks) => Some(site.open_together(ranks, path, wanted)?),
+        None if site::has_own_place(library, fapl)? => in_own_place(&site, path, wanted)?,
+        None => match site.open(path, wanted) {
+            Err(FileError::Foreign { .. }) => None,
+            opened => Some(opened?),
+        },
     };
-    viewed(library, site, &file, name, flags & access::KEPT, fapl)
+    let Some(file) = opened else {
+        // SAFETY: as above.
+        return unsafe { through::open_file(library, name, flags, (fapl, dxpl)) };
+    };
+    viewed(library, site, &file, path, flags & access::KEPT, fapl)
 }
 
 /// The ranks that open, create or delete a file together, if there are several, and what each of them prepares for it. A failure of one fails
@@ -95,6 +111,20 @@ fn viewed(
     let view = Id::new(library, library.H5Pcopy(fapl), "H5Pcopy")
         .and_then(|fapl| View::new(library, site, Arc::clone(file), name, intent, Some(fapl)));
     Ok(file.agree(view)?.file_handle())
+}
+
+/// One of our files, though the program says where its bytes are: read into memory or not, its content is the same. What is written to it
+/// would have to stay in memory.
+fn in_own_place(site: &Site, name: &str, wanted: Access) -> Result<Option<Arc<File>>> {
+    if !site.exists(name)? {
+        return Ok(None);
+    }
+    if wanted == Access::ReadWrite {
+        return Err(Error::unsupported(format!(
+            "writing to a copy in memory of {name}: open it for reading, or without the driver"
+        )));
+    }
+    Ok(Some(site.open(name, wanted)?))
 }
 
 /// Closes a handle on a file. With the last one of its opening everything written is committed.
@@ -208,11 +238,16 @@ pub(crate) unsafe fn specific(
         file_specific::IS_ACCESSIBLE => {
             // SAFETY: as above.
             let wanted = unsafe { arguments.args.accessible };
+            let site = site::of(library, wanted.fapl)?;
             // SAFETY: as above.
-            let is_there =
-                is_asked(library) && site::of(library, wanted.fapl)?.exists(unsafe { text(wanted.name) }?)?;
+            let name = unsafe { text(wanted.name) }?;
+            let is_ours = is_asked(library) && site.exists(name)?;
+            if !is_ours && (site::has_own_place(library, wanted.fapl)? || site.is_foreign(name)?) {
+                // SAFETY: as above.
+                return unsafe { through::about_file(library, arguments) };
+            }
             // SAFETY: as above.
-            unsafe { put(wanted.accessible, is_there) };
+            unsafe { put(wanted.accessible, is_ours) };
         }
         file_specific::DELETE => {
             // SAFETY: as above.
@@ -220,9 +255,16 @@ pub(crate) unsafe fn specific(
             let prepare = || {
                 // SAFETY: as above.
                 let name = unsafe { text(wanted.name) }?;
-                Ok((site::of(library, wanted.fapl)?, name))
+                let site = site::of(library, wanted.fapl)?;
+                let is_native = !site.exists(name)?
+                    && (site::has_own_place(library, wanted.fapl)? || site.is_foreign(name)?);
+                Ok((site, name, is_native))
             };
-            let (ranks, (site, name)) = prepared(library, wanted.fapl, prepare)?;
+            let (ranks, (site, name, is_native)) = prepared(library, wanted.fapl, prepare)?;
+            if is_native {
+                // SAFETY: as above.
+                return unsafe { through::about_file(library, arguments) };
+            }
             match ranks {
                 Some(ranks) => site.delete_together(ranks, name)?,
                 None => site.delete(name)?,

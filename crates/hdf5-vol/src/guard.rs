@@ -32,6 +32,7 @@ fn run<T>(slot: usize, body: impl FnOnce(&'static Library) -> Result<T>) -> Opti
     let library = tables::library(slot)?;
     match catch_unwind(AssertUnwindSafe(|| body(library))) {
         Ok(Ok(value)) => Some(value),
+        Ok(Err(Error::Native)) => None,
         Ok(Err(error)) => {
             push(library, &error);
             None

@@ -16,7 +16,7 @@ use crate::{
     error::{Error, Result},
     id::Id,
     library::Library,
-    shadow,
+    shadow, through,
     view::View,
 };
 
@@ -28,6 +28,7 @@ const CLOSING: u64 = 0x6973_6f74_6163_6836;
 const FAILED: u64 = 0x6973_6f74_6163_6837;
 
 /// An open file, object or attribute.
+#[repr(C)]
 pub(crate) struct Handle {
     magic: u64,
     library: &'static Library,
@@ -199,9 +200,21 @@ impl Handle {
 /// # Safety
 /// The pointer is null, or comes from this connector and is not closed.
 pub(crate) unsafe fn handle<'a>(pointer: *const c_void) -> Result<&'a Handle> {
-    // SAFETY: the caller's promise; handles are only shared, what changes in them is behind locks.
-    let handle: Option<&Handle> = unsafe { pointer.cast::<Handle>().as_ref() };
-    handle.filter(|handle| handle.magic == MAGIC).ok_or_else(|| Error::argument("no object was given"))
+    // SAFETY: the caller's promise; handles are only shared, what changes in them is behind locks. An object of a native file has another number.
+    let handle: Option<&Handle> = unsafe {
+        let is_open = !pointer.is_null() && pointer.cast::<u64>().read() == MAGIC;
+        if is_open { pointer.cast::<Handle>().as_ref() } else { None }
+    };
+    handle.ok_or_else(|| Error::argument("no object was given"))
+}
+
+/// Whether a pointer is to a handle of ours.
+///
+/// # Safety
+/// The pointer is to 8 bytes that can be read.
+pub(crate) unsafe fn is_handle(pointer: *const c_void) -> bool {
+    // SAFETY: the caller's promise.
+    matches!(unsafe { pointer.cast::<u64>().read() }, MAGIC | CLOSING | FAILED)
 }
 
 /// The native object that stands for one of ours. For one that is being closed it is one that is never closed.
@@ -209,10 +222,14 @@ pub(crate) unsafe fn handle<'a>(pointer: *const c_void) -> Result<&'a Handle> {
 /// # Safety
 /// As [`handle`], but the handle may be in the middle of being closed.
 pub(crate) unsafe fn shadow_of(pointer: *const c_void) -> *mut c_void {
-    let pointer = pointer.cast::<Handle>();
     if pointer.is_null() {
         return ptr::null_mut();
     }
+    // SAFETY: the caller's promise.
+    if let Some(native) = unsafe { through::object_of(pointer) } {
+        return native;
+    }
+    let pointer = pointer.cast::<Handle>();
     // SAFETY: the caller's promise. These members stay valid until the memory is freed, which is after everything else was closed.
     let (magic, library, kind) = unsafe { ((*pointer).magic, (*pointer).library, (*pointer).kind) };
     match magic {

@@ -1,6 +1,9 @@
 //! What the connector says of itself.
 
-use std::ffi::{c_int, c_void};
+use std::{
+    ffi::{c_int, c_void},
+    ptr,
+};
 
 use crate::{
     abi::{CAPABILITIES, ConnectorClass, Herr, LEVEL_TERMINAL, dataset_op, file_op, object_op},
@@ -8,7 +11,7 @@ use crate::{
     handle::handle,
     library::Library,
     out::put,
-    tables,
+    tables, through,
 };
 
 /// `H5VL_SUBCLS_*`.
@@ -29,7 +32,11 @@ pub(crate) unsafe fn class(
     level: c_int,
     class: *mut *const ConnectorClass,
 ) -> Result<Herr> {
-    let found = if level == LEVEL_TERMINAL {
+    // SAFETY: HDF5 passes an object of this connector.
+    let is_native = unsafe { through::object_of(object) }.is_some();
+    let found = if level == LEVEL_TERMINAL && is_native {
+        ptr::from_ref(through::class(library)?)
+    } else if level == LEVEL_TERMINAL {
         // SAFETY: HDF5 passes an object of this connector.
         unsafe { handle(object) }?.view()?.shadow.class()?
     } else {

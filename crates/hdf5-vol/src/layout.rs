@@ -28,6 +28,13 @@ pub(crate) fn header(view: &Arc<View>, new: NewDataset) -> Result<Header> {
     let element = u32::try_from(kind.size).map_err(|_| Error::unsupported("elements of 4 GiB and more"))?;
     let filters = filters(view, new, &kind)?;
     let (chunk, is_chunked) = chunk(view, new.dcpl, &space, element)?;
+    if new.dcpl != DEFAULT && library.H5Pget_external_count(new.dcpl) > 0 {
+        if kind.contents.has_blobs {
+            return Err(Error::unsupported("references and variable-length data in external files"));
+        }
+        // HDF5 refuses what the files have no room for.
+        view.shadow.dataset(kind.memory.raw(), new.space, new.dcpl)?;
+    }
     let fill = fill(view, new.dcpl, &kind)?;
     let (fill, unused_fill) = if plist::fills(library, new.dcpl)? { (fill, None) } else { (None, fill) };
     let data = Data { element, space, chunk, fill, filters, is_chunked };
@@ -43,9 +50,7 @@ pub(crate) fn header(view: &Arc<View>, new: NewDataset) -> Result<Header> {
 fn chunk(view: &View, dcpl: Hid, space: &Space, element: u32) -> Result<(Vec<u64>, bool)> {
     let library = view.library;
     let layout = if dcpl == DEFAULT { 0 } else { check(library.H5Pget_layout(dcpl), "H5Pget_layout")? };
-    if dcpl != DEFAULT && library.H5Pget_external_count(dcpl) > 0 {
-        return Err(Error::unsupported("data in other files"));
-    }
+    let is_external = dcpl != DEFAULT && library.H5Pget_external_count(dcpl) > 0;
     let Space::Simple { dims, max } = space else {
         return if layout == LAYOUT_CHUNKED {
             Err(Error::argument("chunks need an extent"))
@@ -57,7 +62,7 @@ fn chunk(view: &View, dcpl: Hid, space: &Space, element: u32) -> Result<(Vec<u64
         return Ok((Data::auto_chunk(dims, element), false));
     }
     if layout != LAYOUT_CHUNKED {
-        return match dims.iter().zip(max).any(|(length, most)| length < most) {
+        return match !is_external && dims.iter().zip(max).any(|(length, most)| length < most) {
             true => Err(Error::argument("only a chunked dataset can be extended")),
             false => Ok((Data::auto_chunk(dims, element), false)),
         };

@@ -3,12 +3,15 @@
 //! A process may hold several (h5py's and netCDF4's wheels each bring theirs), which know nothing of each other's ids. So nothing of HDF5 is
 //! linked; every call goes through the table of the library that called.
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
+use std::{
+    ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void},
+    sync::OnceLock,
+};
 
 use crate::{
     abi::{
-        CloseCallback, ConnectorClass, DatasetGetArgs, FileSpecificArgs, Herr, Hid, Hsize, Htri, IdCallback,
-        LocParams, OptionalArgs,
+        CloseCallback, ConnectorClass, FileSpecificArgs, Herr, Hid, Hsize, Htri, IdCallback, LocParams,
+        OptionalArgs,
     },
     mpi::Mpi,
 };
@@ -30,6 +33,8 @@ macro_rules! library {
             decode_type: unsafe extern "C" fn(*const c_void) -> Hid,
             /// MPI, if the library is a parallel one.
             pub(crate) mpi: Option<Mpi>,
+            /// The class of its own connector, once it is known.
+            pub(crate) native: OnceLock<&'static ConnectorClass>,
             /// Major, minor and release number.
             pub(crate) version: [c_uint; 3],
         }
@@ -67,6 +72,7 @@ macro_rules! library {
                     // Version 2.0 has another H5Tdecode with one argument more.
                     decode_type: handle.function("H5Tdecode1\0").or_else(|_| handle.function("H5Tdecode\0"))?,
                     mpi: Mpi::of(handle),
+                    native: OnceLock::new(),
                     version: handle.version()?,
                 })
             }
@@ -78,6 +84,8 @@ library! {
     ids {
         H5Iinc_ref(id: Hid) -> c_int;
         H5Idec_ref(id: Hid) -> c_int;
+        H5Eget_current_stack() -> Hid;
+        H5Eset_current_stack(id: Hid) -> Herr;
         H5VLobject(id: Hid) -> *mut c_void;
         H5Tcopy(id: Hid) -> Hid;
         H5Zfilter_avail(id: c_int) -> Htri;
@@ -112,6 +120,7 @@ library! {
         H5Pset_link_creation_order(list: Hid, flags: c_uint) -> Herr;
         H5Pset_attr_creation_order(list: Hid, flags: c_uint) -> Herr;
         H5Pset_fapl_core(list: Hid, increment: usize, is_stored: bool) -> Herr;
+        H5Pset_fclose_degree(list: Hid, degree: c_int) -> Herr;
     }
     pointers {
         H5Tencode(id: Hid, buf: *mut c_void, size: *mut usize) -> Herr;
@@ -147,6 +156,10 @@ library! {
         H5Pget_virtual_view(list: Hid, view: *mut c_int) -> Herr;
         H5Pget_virtual_printf_gap(list: Hid, gap: *mut Hsize) -> Herr;
         H5Pget_virtual_prefix(list: Hid, prefix: *mut c_char, size: usize) -> isize;
+        H5Pget_efile_prefix(list: Hid, prefix: *mut c_char, size: usize) -> isize;
+        H5Pget_external(list: Hid, index: c_uint, size: usize, name: *mut c_char, offset: *mut i64, length: *mut Hsize) -> Herr;
+        H5Pset_efile_prefix(list: Hid, prefix: *const c_char) -> Herr;
+        H5Pset_external(list: Hid, name: *const c_char, offset: i64, length: Hsize) -> Herr;
         H5Pget_vol_info(list: Hid, info: *mut *mut c_void) -> Herr;
         H5Pset_vol(list: Hid, connector: Hid, info: *const c_void) -> Herr;
         H5Iiterate(kind: c_int, op: IdCallback, data: *mut c_void) -> Herr;
@@ -155,16 +168,15 @@ library! {
         H5VLget_file_type(file: *mut c_void, connector: Hid, kind: Hid) -> Hid;
         H5VLwrap_register(object: *mut c_void, kind: c_int) -> Hid;
         H5Fcreate(name: *const c_char, flags: c_uint, fcpl: Hid, fapl: Hid) -> Hid;
+        H5Fopen(name: *const c_char, flags: c_uint, fapl: Hid) -> Hid;
+        H5Pget_fapl_core(list: Hid, increment: *mut usize, is_stored: *mut bool) -> Herr;
+        H5Pget_file_image(list: Hid, bytes: *mut *mut c_void, length: *mut usize) -> Herr;
         H5VLfile_specific(file: *mut c_void, connector: Hid, arguments: *mut FileSpecificArgs, dxpl: Hid, request: *mut *mut c_void) -> Herr;
         H5VLfile_optional(file: *mut c_void, connector: Hid, arguments: *mut OptionalArgs, dxpl: Hid, request: *mut *mut c_void) -> Herr;
         H5VLfile_close(file: *mut c_void, connector: Hid, dxpl: Hid, request: *mut *mut c_void) -> Herr;
         H5VLgroup_open(object: *mut c_void, loc: *const LocParams, connector: Hid, name: *const c_char, gapl: Hid, dxpl: Hid, request: *mut *mut c_void) -> *mut c_void;
         H5VLgroup_close(object: *mut c_void, connector: Hid, dxpl: Hid, request: *mut *mut c_void) -> Herr;
         H5VLdataset_create(object: *mut c_void, loc: *const LocParams, connector: Hid, name: *const c_char, lcpl: Hid, kind: Hid, space: Hid, dcpl: Hid, dapl: Hid, dxpl: Hid, request: *mut *mut c_void) -> *mut c_void;
-        H5VLdataset_read(count: usize, objects: *mut *mut c_void, connector: Hid, kinds: *mut Hid, memory: *mut Hid, file: *mut Hid, dxpl: Hid, buffers: *mut *mut c_void, request: *mut *mut c_void) -> Herr;
-        H5VLdataset_write(count: usize, objects: *mut *mut c_void, connector: Hid, kinds: *mut Hid, memory: *mut Hid, file: *mut Hid, dxpl: Hid, buffers: *mut *const c_void, request: *mut *mut c_void) -> Herr;
-        H5VLdataset_optional(object: *mut c_void, connector: Hid, arguments: *mut OptionalArgs, dxpl: Hid, request: *mut *mut c_void) -> Herr;
-        H5VLdataset_get(object: *mut c_void, connector: Hid, arguments: *mut DatasetGetArgs, dxpl: Hid, request: *mut *mut c_void) -> Herr;
         H5VLdataset_close(object: *mut c_void, connector: Hid, dxpl: Hid, request: *mut *mut c_void) -> Herr;
         H5VLdatatype_commit(object: *mut c_void, loc: *const LocParams, connector: Hid, name: *const c_char, kind: Hid, lcpl: Hid, tcpl: Hid, tapl: Hid, dxpl: Hid, request: *mut *mut c_void) -> *mut c_void;
         H5VLdatatype_close(object: *mut c_void, connector: Hid, dxpl: Hid, request: *mut *mut c_void) -> Herr;

@@ -13,9 +13,9 @@ use crate::{
     },
     error::{Error, Result},
     id::{Id, check},
-    plist,
-    shadow::Scratch,
-    space,
+    native_dataset::NativeDataset,
+    plist, space,
+    transfer::Wanted,
     types::FileType,
     view::View,
 };
@@ -104,7 +104,7 @@ impl Pipeline {
                 let (from, to, length) = (piece.packed * size, piece.within * size, piece.count * size);
                 chunk[to..to + length].copy_from_slice(&packed[from..from + length]);
             }
-            let (mask, stored) = self.encode(&mut chunk)?;
+            let (mask, stored) = self.encode(&chunk)?;
             object.write_chunk(&offset, mask, &stored)?;
         }
         Ok(())
@@ -137,7 +137,7 @@ impl Pipeline {
     }
 
     /// A dataset for one chunk, without the filters of the mask: HDF5 2.0 takes a mask for a chunk, but decodes without it.
-    fn scratch(&self, mask: u32) -> Result<Scratch> {
+    fn scratch(&self, mask: u32) -> Result<NativeDataset> {
         let library = self.view.library;
         let list = Id::new(library, library.H5Pcopy(self.list.raw()), "H5Pcopy")?;
         for (at, filter) in self.filters.iter().enumerate() {
@@ -148,10 +148,17 @@ impl Pipeline {
         self.view.shadow.scratch(self.kind.memory.raw(), self.space.raw(), list.raw())
     }
 
-    fn encode(&self, bytes: &mut [u8]) -> Result<(u32, Vec<u8>)> {
+    /// All elements of the one chunk.
+    fn all(&self) -> Wanted {
+        let dxpl = self.view.library.H5P_LST_DATASET_XFER_ID_g();
+        let memory_type = self.kind.memory.raw();
+        Wanted { memory_type, memory_space: SPACE_ALL, file_space: SPACE_ALL, dxpl }
+    }
+
+    fn encode(&self, bytes: &[u8]) -> Result<(u32, Vec<u8>)> {
         let scratch = self.scratch(0)?;
         // SAFETY: the bytes are the elements of the one chunk, of the dataset's type.
-        unsafe { scratch.transfer(self.kind.memory.raw(), SPACE_ALL, bytes.as_mut_ptr(), true) }?;
+        unsafe { scratch.write(self.all(), bytes.as_ptr().cast()) }?;
         let origin = vec![0; self.chunk.len()];
         let mut length = 0;
         let size = ChunkStorageSize { offset: origin.as_ptr(), size: &raw mut length };
@@ -188,7 +195,7 @@ impl Pipeline {
         ask(&scratch, dataset_op::CHUNK_WRITE, &mut given)?;
         let mut bytes = vec![0; length];
         // SAFETY: the buffer has room for the elements of the one chunk, of the dataset's type.
-        unsafe { scratch.transfer(self.kind.memory.raw(), SPACE_ALL, bytes.as_mut_ptr(), false) }?;
+        unsafe { scratch.read(self.all(), bytes.as_mut_ptr().cast()) }?;
         Ok(bytes)
     }
 }
@@ -197,7 +204,7 @@ fn is_masked(mask: u32, at: usize) -> bool {
     at < 32 && mask >> at & 1 == 1
 }
 
-fn ask(scratch: &Scratch, op: c_int, given: &mut DatasetOptionalArgs) -> Result<()> {
+fn ask(scratch: &NativeDataset, op: c_int, given: &mut DatasetOptionalArgs) -> Result<()> {
     // SAFETY: the callers set the member of the operation, with buffers of the sizes that it says.
     unsafe { scratch.optional(op, ptr::from_mut(given).cast()) }
 }

@@ -13,11 +13,12 @@ use crate::{
         ITERATE_NATIVE, LocParams, Token, by,
     },
     beside,
+    crossing::Crossing,
     error::{Error, Result},
     handle::{Body, Handle, Node, OpenDataset, handle, id_type_of, text},
     id::Id,
     types,
-    view::View,
+    view::{Beside, View},
 };
 
 /// An object, and the view through which it is seen: a link may have led to another file.
@@ -115,7 +116,13 @@ impl Place {
                     return Ok(Found::Entry(entry(from.view, parent, name, None, textual.as_deref())));
                 }
                 Resolved::External { file, path: inner, .. } => {
-                    let view = beside::open_linked(&from.view, &file, lapl)?;
+                    let view = match beside::open_linked(&from.view, &file, lapl)? {
+                        Beside::Ours(view) => view,
+                        Beside::Native(file) => {
+                            let there = Crossing::new(from.view.library, file, &inner)?;
+                            return Err(Error::Elsewhere(there));
+                        }
+                    };
                     let object = view.file.root()?;
                     from = Self { view, node: Node { object, path: Some("/".to_owned()) } };
                     path = inner;

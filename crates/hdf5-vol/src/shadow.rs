@@ -16,14 +16,14 @@ use std::{
 
 use crate::{
     abi::{
-        ConnectorClass, DatasetGet, DatasetGetArgs, FileSpecific, FileSpecificArgs, Herr, Hid, INVALID,
-        LocByName, LocData, LocParams, OptionalArgs, SPACE_SCALAR, access, by, dataset_get, file_op,
-        file_specific, id_type,
+        ConnectorClass, FileSpecific, FileSpecificArgs, Herr, Hid, LocByName, LocData, LocParams,
+        OptionalArgs, SPACE_SCALAR, access, by, dataset_get, file_op, file_specific, id_type,
     },
     ending,
     error::{Error, Result},
     id::{Id, check},
     library::Library,
+    native_dataset::NativeDataset,
 };
 
 /// The shadow of one open file.
@@ -201,18 +201,7 @@ impl Shadow {
         let list = Id::new(library, library.H5Pcopy(dcpl), "H5Pcopy")?;
         // Nothing is to be stored in memory for the elements.
         check(library.H5Pset_alloc_time(list.raw(), ALLOCATE_LATE), "H5Pset_alloc_time")?;
-        let dataset = self.create_dataset(kind, space, list.raw())?;
-        let mut arguments = DatasetGetArgs { op: dataset_get::DCPL, args: DatasetGet { id: INVALID } };
-        // SAFETY: the dataset is a native object, and the library sets the id in the arguments; it is closed once.
-        let (status, id) = unsafe {
-            let (native, transfer) = (self.native.raw(), self.transfer());
-            let status =
-                library.H5VLdataset_get(dataset, native, &raw mut arguments, transfer, ptr::null_mut());
-            library.H5VLdataset_close(dataset, native, transfer, ptr::null_mut());
-            (status, arguments.args.id)
-        };
-        check(status, "H5VLdataset_get")?;
-        Id::new(library, id, "H5VLdataset_get")
+        self.dataset(kind, space, list.raw())?.ask(dataset_get::DCPL)
     }
 
     fn create_dataset(&self, kind: Hid, space: Hid, dcpl: Hid) -> Result<*mut c_void> {
@@ -238,12 +227,14 @@ impl Shadow {
     }
 
     /// A native dataset for chunks that HDF5 is to filter.
-    pub(crate) fn scratch(&self, kind: Hid, space: Hid, dcpl: Hid) -> Result<Scratch> {
-        let library = self.library;
-        check(library.H5Pset_alloc_time(dcpl, ALLOCATE_LATE), "H5Pset_alloc_time")?;
-        let dataset = self.create_dataset(kind, space, dcpl)?;
-        let native = Id::share(library, self.native.raw())?;
-        Ok(Scratch { library, native, dataset })
+    pub(crate) fn scratch(&self, kind: Hid, space: Hid, dcpl: Hid) -> Result<NativeDataset> {
+        check(self.library.H5Pset_alloc_time(dcpl, ALLOCATE_LATE), "H5Pset_alloc_time")?;
+        self.dataset(kind, space, dcpl)
+    }
+
+    /// A native dataset.
+    pub(crate) fn dataset(&self, kind: Hid, space: Hid, dcpl: Hid) -> Result<NativeDataset> {
+        NativeDataset::of(self.library, self.create_dataset(kind, space, dcpl)?)
     }
 
     fn create_attribute(&self) -> Result<*mut c_void> {
@@ -289,67 +280,6 @@ impl Drop for Shadow {
                 library.H5VLgroup_close(self.group, native, transfer, ptr::null_mut());
             }
             library.H5VLfile_close(self.file, native, transfer, ptr::null_mut());
-        }
-    }
-}
-
-/// A native dataset in the shadow, which goes with this.
-pub(crate) struct Scratch {
-    library: &'static Library,
-    native: Id,
-    dataset: *mut c_void,
-}
-
-impl Scratch {
-    /// Writes all elements, or reads them.
-    ///
-    /// # Safety
-    /// The buffer holds the elements of the dataset in the form of the type.
-    pub(crate) unsafe fn transfer(&self, kind: Hid, space: Hid, buffer: *mut u8, writes: bool) -> Result<()> {
-        let (mut dataset, mut kind, mut space) = (self.dataset, kind, space);
-        let (mut file_space, mut buffer) = (space, buffer.cast::<c_void>());
-        let (native, transfer) = (self.native.raw(), self.library.H5P_LST_DATASET_XFER_ID_g());
-        let (dataset, kind, request) = (&raw mut dataset, &raw mut kind, ptr::null_mut());
-        let (space, file_space) = (&raw mut space, &raw mut file_space);
-        // SAFETY: the dataset is a native object, the arrays have one member; the rest is the caller's promise.
-        let status = unsafe {
-            if writes {
-                let buffer = (&raw mut buffer).cast();
-                self.library
-                    .H5VLdataset_write(1, dataset, native, kind, space, file_space, transfer, buffer, request)
-            } else {
-                let buffer = &raw mut buffer;
-                self.library
-                    .H5VLdataset_read(1, dataset, native, kind, space, file_space, transfer, buffer, request)
-            }
-        };
-        check(status, if writes { "H5VLdataset_write" } else { "H5VLdataset_read" })?;
-        Ok(())
-    }
-
-    /// An optional operation.
-    ///
-    /// # Safety
-    /// The arguments are those of the operation.
-    pub(crate) unsafe fn optional(&self, op: c_int, args: *mut c_void) -> Result<()> {
-        let mut arguments = OptionalArgs { op, args };
-        let transfer = self.library.H5P_LST_DATASET_XFER_ID_g();
-        // SAFETY: the dataset is a native object; the rest is the caller's promise.
-        let status = unsafe {
-            let (native, request) = (self.native.raw(), ptr::null_mut());
-            self.library.H5VLdataset_optional(self.dataset, native, &raw mut arguments, transfer, request)
-        };
-        check(status, "H5VLdataset_optional")?;
-        Ok(())
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let transfer = self.library.H5P_LST_DATASET_XFER_ID_g();
-        // SAFETY: the dataset was made by `Shadow::scratch`, and is closed once.
-        unsafe {
-            self.library.H5VLdataset_close(self.dataset, self.native.raw(), transfer, ptr::null_mut());
         }
     }
 }

@@ -11,7 +11,7 @@ use isotach_hdf5::Site;
 
 use crate::{
     abi::{Herr, Hid},
-    error::{Error, Result},
+    error::Result,
     id::check,
     library::Library,
 };
@@ -31,13 +31,20 @@ pub(crate) fn of(library: &Library, fapl: Hid) -> Result<Site> {
     Ok(site)
 }
 
-/// Refuses drivers that keep a file elsewhere than in one file of its name, since the program would look for it there in vain: several
-/// files, or the program's own driver. The one that keeps it in memory is taken as a file.
-pub(crate) fn check_driver(library: &Library, fapl: Hid) -> Result<()> {
-    if features(library, fapl)? & (FEATURE_MPI | FEATURE_IMAGE | FEATURE_ONE_FILE) == 0 {
-        return Err(Error::unsupported("file drivers that do not write one file of HDF5's format"));
+/// Whether a file access property list says itself where the bytes of a file go, so that the file is native: in several files, in memory
+/// only, or where the program's own driver puts them. The other drivers say how the bytes of one file are moved, which is our affair.
+pub(crate) fn has_own_place(library: &Library, fapl: Hid) -> Result<bool> {
+    let features = features(library, fapl)?;
+    if features & FEATURE_IMAGE == 0 {
+        return Ok(features & (FEATURE_MPI | FEATURE_ONE_FILE) == 0);
     }
-    Ok(())
+    let (mut increment, mut is_stored, mut image) = (0, false, 0);
+    // SAFETY: the library sets a number and a flag.
+    let core = unsafe { library.H5Pget_fapl_core(fapl, &raw mut increment, &raw mut is_stored) };
+    // SAFETY: without a place for the bytes the library sets their length.
+    let status = unsafe { library.H5Pget_file_image(fapl, ptr::null_mut(), &raw mut image) };
+    check(status, "H5Pget_file_image")?;
+    Ok(image > 0 || (core >= 0 && !is_stored))
 }
 
 /// Whether the driver is that of parallel programs.

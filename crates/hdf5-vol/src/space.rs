@@ -6,8 +6,8 @@ use isotach_hdf5::{Run, Space};
 
 use crate::{
     abi::{
-        Hid, RANK_MAX, SELECTION_ALL, SELECTION_NONE, SPACE_ALL, SPACE_BLOCK, SPACE_NULL, SPACE_PLIST,
-        SPACE_SCALAR, SPACE_SIMPLE,
+        Hid, RANK_MAX, SELECT_SET, SELECTION_ALL, SELECTION_NONE, SPACE_ALL, SPACE_BLOCK, SPACE_NULL,
+        SPACE_PLIST, SPACE_SCALAR, SPACE_SIMPLE,
     },
     error::{Error, Result},
     id::{Id, check, yes},
@@ -91,6 +91,18 @@ pub(crate) fn within(library: &'static Library, space: Hid, extent: &Space) -> R
         check(status, "H5Sset_extent_simple")?;
     }
     Ok(copy)
+}
+
+/// Selects a box of a space.
+pub(crate) fn select_box(library: &Library, space: Hid, start: &[u64], lengths: &[u64]) -> Result<()> {
+    let ones = vec![1; start.len()];
+    // SAFETY: the arrays have as many numbers as the space has dimensions.
+    let status = unsafe {
+        let (start, lengths) = (start.as_ptr(), lengths.as_ptr());
+        library.H5Sselect_hyperslab(space, SELECT_SET, start, std::ptr::null(), ones.as_ptr(), lengths)
+    };
+    check(status, "H5Sselect_hyperslab")?;
+    Ok(())
 }
 
 /// The elements of the program's buffer that a transfer is about.

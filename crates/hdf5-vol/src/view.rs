@@ -14,6 +14,7 @@ use isotach_hdf5::{Access, Error as FileError, File, Last, Object, Resolved, Sit
 
 use crate::{
     abi::{NAME, access, count},
+    crossing,
     error::{Error, Result},
     handle::{Body, Handle, is_type_of, take},
     id::Id,
@@ -47,6 +48,14 @@ pub(crate) struct View {
     pub(crate) blob_changes: AtomicUsize,
     /// Why a blob was not stored or removed in the conversion that goes on.
     blob_failure: Mutex<Option<Error>>,
+}
+
+/// A file that another one names.
+pub(crate) enum Beside {
+    /// One of ours.
+    Ours(Arc<View>),
+    /// The id of a native one.
+    Native(Id),
 }
 
 impl View {
@@ -85,16 +94,20 @@ impl View {
     }
 
     /// Opens another file: as this one was opened, but for the flags and the property list that are given.
-    pub(crate) fn open_beside(&self, name: &str, flags: c_uint, fapl: Option<&Id>) -> Result<Arc<Self>> {
+    pub(crate) fn open_beside(&self, name: &str, flags: c_uint, fapl: Option<&Id>) -> Result<Beside> {
         let intent = if flags == access::DEFAULT { self.intent() } else { flags & access::KEPT };
         // Each rank opens it alone, and none could tell the others' changes from its own.
         let intent = if self.file.is_shared() { 0 } else { intent };
         let wanted = if intent & access::READ_WRITE == 0 { Access::ReadOnly } else { Access::ReadWrite };
-        let file = self.site.open(name, wanted)?;
-        let fapl = fapl
-            .or(self.fapl.as_ref())
-            .map(|fapl| Id::new(self.library, self.library.H5Pcopy(fapl.raw()), "H5Pcopy"));
-        Self::new(self.library, self.site.clone(), file, name, intent, fapl.transpose()?)
+        let fapl = fapl.or(self.fapl.as_ref());
+        let file = match self.site.open(name, wanted) {
+            Err(FileError::Foreign { .. }) => {
+                return crossing::open_beside(self.library, name, intent, fapl).map(Beside::Native);
+            }
+            file => file?,
+        };
+        let fapl = fapl.map(|fapl| Id::new(self.library, self.library.H5Pcopy(fapl.raw()), "H5Pcopy"));
+        Self::new(self.library, self.site.clone(), file, name, intent, fapl.transpose()?).map(Beside::Ours)
     }
 
     /// `H5F_ACC_*` as the program gave them, but for those of creation.

@@ -14,16 +14,18 @@ use isotach_hdf5::{Kind, Object, Space};
 use crate::{
     abi::{DEFAULT, Hid, LAYOUT_VIRTUAL, VIEW_FIRST_MISSING},
     beside,
+    crossing::Crossing,
     error::{Error, Result},
     handle::{Node, OpenDataset},
     id::{Id, check},
     library::Library,
     mapping::{Growth, Mapping},
+    native_dataset::NativeDataset,
     pairs::{self, Numbered, Pair},
     place::Place,
     plist,
     transfer::Transfer,
-    view::View,
+    view::{Beside, View},
 };
 
 /// How many virtual datasets may be sources of each other.
@@ -44,9 +46,11 @@ pub(crate) struct Virtual {
 }
 
 /// An open source.
-struct Source {
-    place: Place,
-    inner: Option<Virtual>,
+enum Source {
+    /// A dataset of one of our files, and what it is mapped from.
+    Ours(Place, Option<Virtual>),
+    /// A dataset of a native file, which maps its own sources.
+    Native(NativeDataset),
 }
 
 /// Elements by source, with their places in it.
@@ -209,12 +213,20 @@ impl Virtual {
     ) -> Result<()> {
         let (parts, rest) = self.parts(view, object, wanted)?;
         for (source, wanted) in parts {
-            let Place { view, node } = &source.place;
             // SAFETY: the caller's promise, since the parts are of the pairs.
             unsafe {
-                match &source.inner {
-                    Some(inner) => inner.read_pairs(view, &node.object, wanted, memory)?,
-                    None => plain(view, &node.object, &wanted, memory)?.read(memory.buffer)?,
+                match &*source {
+                    Source::Ours(Place { view, node }, Some(inner)) => {
+                        inner.read_pairs(view, &node.object, wanted, memory)?;
+                    }
+                    Source::Ours(Place { view, node }, None) => {
+                        plain(view, &node.object, &wanted, memory)?.read(memory.buffer)?;
+                    }
+                    Source::Native(dataset) => {
+                        dataset.boxes(&wanted, (memory.kind, memory.dxpl), |part, at| {
+                            dataset.read(part, memory.buffer.byte_add(at))
+                        })?;
+                    }
                 }
             }
         }
@@ -248,16 +260,25 @@ impl Virtual {
             return Err(Error::argument("elements of a virtual dataset without a source cannot be written"));
         }
         for (source, wanted) in parts {
-            let Place { view: there, node } = &source.place;
             // SAFETY: the caller's promise.
-            unsafe {
-                match &source.inner {
-                    Some(inner) => inner.write_pairs(there, &node.object, wanted, memory)?,
-                    None => {
-                        plain(there, &node.object, &wanted, memory)?.write(memory.buffer.cast_const())?;
+            let there = unsafe {
+                match &*source {
+                    Source::Ours(Place { view, node }, Some(inner)) => {
+                        inner.write_pairs(view, &node.object, wanted, memory)?;
+                        view
+                    }
+                    Source::Ours(Place { view, node }, None) => {
+                        plain(view, &node.object, &wanted, memory)?.write(memory.buffer.cast_const())?;
+                        view
+                    }
+                    Source::Native(dataset) => {
+                        dataset.boxes(&wanted, (memory.kind, memory.dxpl), |part, at| {
+                            dataset.write(part, memory.buffer.byte_add(at).cast_const())
+                        })?;
+                        continue;
                     }
                 }
-            }
+            };
             if there.file.number() != view.file.number() {
                 there.settle()?;
             }
@@ -337,23 +358,38 @@ impl Virtual {
 
 impl Source {
     fn open(view: &Arc<View>, file: &str, path: &str, prefix: Option<String>, depth: usize) -> Result<Self> {
-        let view = if file == "." { Arc::clone(view) } else { beside::open_source(view, file, prefix)? };
+        let beside = if file == "." {
+            Beside::Ours(Arc::clone(view))
+        } else {
+            beside::open_source(view, file, prefix)?
+        };
+        let view = match beside {
+            Beside::Ours(view) => view,
+            Beside::Native(file) => return Self::native(&*Crossing::new(view.library, file, path)?),
+        };
         let object = view.file.root()?;
         let root = Place { view, node: Node { object, path: Some("/".to_owned()) } };
-        let place = root.follow(path, DEFAULT)?;
+        let place = match root.follow(path, DEFAULT) {
+            Err(Error::Elsewhere(there)) => return Self::native(&there),
+            place => place?,
+        };
         if place.object().kind() != Kind::Dataset {
             return Err(Error::argument(format!("the source {path} in {file} is no dataset")));
         }
         let inner = Virtual::of(&place.view, place.object(), None, depth)?;
-        Ok(Self { place, inner })
+        Ok(Self::Ours(place, inner))
+    }
+
+    fn native(there: &Crossing) -> Result<Self> {
+        NativeDataset::open(there).map(Self::Native)
     }
 
     fn extent(&self) -> Result<Space> {
-        let Place { view, node } = &self.place;
-        if let Some(inner) = &self.inner {
-            return inner.extent(view, &node.object);
-        }
-        let header = node.object.header()?;
+        let header = match self {
+            Self::Native(dataset) => return dataset.extent(),
+            Self::Ours(Place { view, node }, Some(inner)) => return inner.extent(view, &node.object),
+            Self::Ours(Place { node, .. }, None) => node.object.header()?,
+        };
         let data = header.data.as_ref().ok_or_else(|| Error::argument("not a dataset"))?;
         Ok(data.space.clone())
     }

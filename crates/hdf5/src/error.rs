@@ -31,6 +31,14 @@ pub enum Error {
         /// What would have been accepted.
         expected: String,
     },
+    /// The path holds a file of others, such as a native HDF5 file.
+    #[error("{name}, which is {what}: expected a file of Isotach")]
+    Foreign {
+        /// The file.
+        name: String,
+        /// What it is.
+        what: &'static str,
+    },
     /// The file was opened for reading only.
     #[error("{what} is for reading only")]
     ReadOnly {

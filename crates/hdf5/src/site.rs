@@ -23,6 +23,8 @@ use crate::{
     stub::{self, Found, Stub},
 };
 
+mod there;
+
 /// The variable with the URI of the pool.
 const VARIABLE: &str = "ISOTACH_H5_POOL";
 /// The variable with the name of the snapshot at which files are opened.
@@ -246,8 +248,8 @@ impl Site {
     /// which is opened for reading.
     ///
     /// # Errors
-    /// `NotFound` (`errno = 2`); `ReadOnly` for a snapshot that is to be written; `InvalidInput` for a path that holds something else;
-    /// `Object`, `Io`.
+    /// `NotFound` (`errno = 2`); `ReadOnly` for a snapshot that is to be written; `Foreign` for a path that holds a file of others;
+    /// `InvalidInput` for one that holds something else; `Object`, `Io`.
     pub fn open(&self, name: &str, access: Access) -> Result<Arc<File>> {
         self.open_as(name, access, None)
     }
@@ -266,7 +268,7 @@ impl Site {
         };
         match self.parts(name) {
             Some((file, snapshot)) if self.is_there(&file)? => open_at(&file, Some(&snapshot)),
-            _ => Err(absent),
+            _ => Err(self.foreign(name)?.unwrap_or(absent)),
         }
     }
 
@@ -318,47 +320,11 @@ impl Site {
         snapshots::parts(name, self.scheme(name).is_some())
     }
 
-    /// Whether there is a file of this kind, or a snapshot of one. False for a path that holds something else.
-    ///
-    /// # Errors
-    /// `Object`, `Io`.
-    pub fn exists(&self, name: &str) -> Result<bool> {
-        if self.is_there(name)? {
-            return Ok(true);
-        }
-        let Some((file, snapshot)) = self.parts(name) else { return Ok(false) };
-        let Some(container) = self.found(&file)? else { return Ok(false) };
-        match container.facets().snapshots {
-            Some(snapshots) => Ok(snapshots.list()?.iter().any(|found| found.name == snapshot)),
-            None => Ok(false),
-        }
-    }
-
-    fn is_there(&self, name: &str) -> Result<bool> {
-        Ok(self.found(name)?.is_some())
-    }
-
-    /// The container of a file, if there is one.
-    fn found(&self, name: &str) -> Result<Option<Arc<dyn Container>>> {
-        let (uri, label) = match self.locate(name, Access::ReadOnly) {
-            Ok(found) => found,
-            Err(Error::NotFound { .. } | Error::InvalidInput { .. }) => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        match self.registry.open_pool(&uri).and_then(|pool| pool.open_container(&label)) {
-            Ok(container) => {
-                let is_file = !matches!(layout::check(&*container, name), Err(Error::InvalidInput { .. }));
-                Ok(is_file.then_some(container))
-            }
-            Err(ObjectError::NotFound { .. }) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    }
-
     /// Deletes a file.
     ///
     /// # Errors
-    /// `NotFound` (`errno = 2`); `InvalidInput` for a path that holds something else, or a file that this process has open; `Object`, `Io`.
+    /// `NotFound` (`errno = 2`); `Foreign` for a path that holds a file of others; `InvalidInput` for one that holds something else, or a file
+    /// that this process has open; `Object`, `Io`.
     pub fn delete(&self, name: &str) -> Result<()> {
         let open = open_files();
         let (uri, label) = self.locate(name, Access::ReadWrite)?;
@@ -404,7 +370,8 @@ impl Site {
         match stub::read(&path)? {
             Found::Nothing => Err(absent(name)),
             Found::Empty => Err(something_else(name, "a file without bytes")),
-            Found::Other(what) | Found::Kept(what) => Err(something_else(name, what)),
+            Found::Other(what) => Err(Error::Foreign { name: name.to_owned(), what }),
+            Found::Kept(what) => Err(something_else(name, what)),
             Found::Stub(stub) => {
                 if access == Access::ReadWrite {
                     check_rights(name, &path)?;

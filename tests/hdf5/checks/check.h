@@ -59,5 +59,7 @@ void check_objects(void);
 void check_copies(void);
 void check_virtual(void);
 void check_filters(void);
+void check_natives(void);
+void check_external(void);
 
 #endif

@@ -65,7 +65,7 @@ static const struct {
     {"extents", check_extents},       {"selections", check_selections}, {"chunks", check_chunks},
     {"variable", check_variable},     {"references", check_references}, {"objects", check_objects},
     {"copies", check_copies},         {"virtual", check_virtual},
-    {"filters", check_filters},
+    {"filters", check_filters},       {"natives", check_natives},     {"external", check_external},
 };
 
 static bool is_wanted(const char *name, int count, char **wanted)
