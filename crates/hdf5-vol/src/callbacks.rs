@@ -15,11 +15,11 @@ use crate::{
     dataset::{self, Many, NewDataset},
     datatype::{self, NewDatatype},
     error::Error,
-    file, group, guard, introspect, link,
+    file,
+    forward::{self, LinkEnds},
+    group, guard, introspect, link,
     object::{self, Copy},
-    request,
-    through::{self, LinkEnds},
-    token,
+    request, through, token,
 };
 
 type Object = *mut c_void;
@@ -120,13 +120,13 @@ callbacks! {
         count: usize, datasets: *mut Object, memory_types: *mut Hid, memory_spaces: *mut Hid, file_spaces: *mut Hid, dxpl: Hid,
         buffers: *mut *mut c_void, req: Request
     ) -> Herr [] {
-        through::read => Many { count, datasets, memory_types, memory_spaces, file_spaces, dxpl }, buffers
+        forward::read => Many { count, datasets, memory_types, memory_spaces, file_spaces, dxpl }, buffers
     }
     status dataset_write(
         count: usize, datasets: *mut Object, memory_types: *mut Hid, memory_spaces: *mut Hid, file_spaces: *mut Hid, dxpl: Hid,
         buffers: *mut *const c_void, req: Request
     ) -> Herr [] {
-        through::write => Many { count, datasets, memory_types, memory_spaces, file_spaces, dxpl }, buffers
+        forward::write => Many { count, datasets, memory_types, memory_spaces, file_spaces, dxpl }, buffers
     }
     status dataset_get(obj: Object, args: *mut DatasetGetArgs, dxpl: Hid, req: Request) -> Herr [dataset.get obj] { dataset::get => obj, args }
     status dataset_specific(obj: Object, args: *mut DatasetSpecificArgs, dxpl: Hid, req: Request) -> Herr [dataset.specific obj] { dataset::specific => obj, args }
@@ -147,7 +147,7 @@ callbacks! {
     }
     pointer file_open(name: Name, flags: c_uint, fapl: Hid, dxpl: Hid, req: Request) -> Object [] { file::open => name, flags, fapl, dxpl }
     status file_get(obj: Object, args: *mut FileGetArgs, dxpl: Hid, req: Request) -> Herr [file.get obj] { file::get => obj, args }
-    status file_specific(obj: Object, args: *mut FileSpecificArgs, dxpl: Hid, req: Request) -> Herr [else through::file_specific => obj, args, dxpl, req] { file::specific => obj, args }
+    status file_specific(obj: Object, args: *mut FileSpecificArgs, dxpl: Hid, req: Request) -> Herr [else forward::file_specific => obj, args, dxpl, req] { file::specific => obj, args }
     status file_optional(obj: Object, args: *mut OptionalArgs, dxpl: Hid, req: Request) -> Herr [file.optional obj] { file::optional => obj, args }
     status file_close(obj: Object, dxpl: Hid, req: Request) -> Herr [close file obj] { file::close => obj }
 
@@ -156,17 +156,17 @@ callbacks! {
     }
     pointer group_open(obj: Object, loc: Loc, name: Name, gapl: Hid, dxpl: Hid, req: Request) -> Object [group.open obj loc name] { group::open => obj, loc, name }
     status group_get(obj: Object, args: *mut GroupGetArgs, dxpl: Hid, req: Request) -> Herr [group.get obj] { group::get => obj, args }
-    status group_specific(obj: Object, args: *mut GroupSpecificArgs, dxpl: Hid, req: Request) -> Herr [else through::group_specific => obj, args, dxpl, req] { group::specific => obj, args }
+    status group_specific(obj: Object, args: *mut GroupSpecificArgs, dxpl: Hid, req: Request) -> Herr [else forward::group_specific => obj, args, dxpl, req] { group::specific => obj, args }
     status group_optional(obj: Object, args: *mut OptionalArgs, dxpl: Hid, req: Request) -> Herr [group.optional obj] { group::optional => obj, args }
     status group_close(obj: Object, dxpl: Hid, req: Request) -> Herr [close group obj] { group::close => obj }
 
-    status link_create(args: *mut LinkCreateArgs, obj: Object, loc: Loc, lcpl: Hid, lapl: Hid, dxpl: Hid, req: Request) -> Herr [else through::link_create => args, obj, loc, (lcpl, lapl, dxpl), req] {
+    status link_create(args: *mut LinkCreateArgs, obj: Object, loc: Loc, lcpl: Hid, lapl: Hid, dxpl: Hid, req: Request) -> Herr [else forward::link_create => args, obj, loc, (lcpl, lapl, dxpl), req] {
         link::create => args, obj, loc, lcpl
     }
-    status link_copy(source: Object, from: Loc, target: Object, to: Loc, lcpl: Hid, lapl: Hid, dxpl: Hid, req: Request) -> Herr [else through::link_copy => LinkEnds { source, from, target, to, lcpl, lapl, dxpl, request: req }, false] {
+    status link_copy(source: Object, from: Loc, target: Object, to: Loc, lcpl: Hid, lapl: Hid, dxpl: Hid, req: Request) -> Herr [else forward::link_copy => LinkEnds { source, from, target, to, lcpl, lapl, dxpl, request: req }, false] {
         link::copy => source, from, target, to, lcpl
     }
-    status link_rename(source: Object, from: Loc, target: Object, to: Loc, lcpl: Hid, lapl: Hid, dxpl: Hid, req: Request) -> Herr [else through::link_copy => LinkEnds { source, from, target, to, lcpl, lapl, dxpl, request: req }, true] {
+    status link_rename(source: Object, from: Loc, target: Object, to: Loc, lcpl: Hid, lapl: Hid, dxpl: Hid, req: Request) -> Herr [else forward::link_copy => LinkEnds { source, from, target, to, lcpl, lapl, dxpl, request: req }, true] {
         link::rename => source, from, target, to, lcpl
     }
     status link_get(obj: Object, loc: Loc, args: *mut LinkGetArgs, dxpl: Hid, req: Request) -> Herr [link.get obj loc] { link::get => obj, loc, args }
@@ -179,7 +179,7 @@ callbacks! {
     status object_copy(
         source: Object, source_loc: Loc, source_name: Name, target: Object, target_loc: Loc, target_name: Name, ocpypl: Hid, lcpl: Hid,
         dxpl: Hid, req: Request
-    ) -> Herr [else through::object_copy => Copy { source, source_loc, source_name, target, target_loc, target_name, ocpypl, lcpl }, dxpl, req] {
+    ) -> Herr [else forward::object_copy => Copy { source, source_loc, source_name, target, target_loc, target_name, ocpypl, lcpl }, dxpl, req] {
         object::copy => Copy { source, source_loc, source_name, target, target_loc, target_name, ocpypl, lcpl }
     }
     status object_get(obj: Object, loc: Loc, args: *mut ObjectGetArgs, dxpl: Hid, req: Request) -> Herr [object.get obj loc] { object::get => obj, loc, args }

@@ -18,7 +18,7 @@ use crate::{
     library::Library,
     native, open_ids,
     out::{put, put_text},
-    plist, shadow, site, through,
+    page_buffer, plist, shadow, site, through,
     view::View,
 };
 
@@ -39,6 +39,7 @@ pub(crate) unsafe fn create(
     let prepare = || {
         // SAFETY: HDF5 passes a text.
         let name = unsafe { text(name) }?;
+        page_buffer::check_new(library, fcpl, fapl)?;
         let mut root = Header::new(Kind::Group);
         root.tracks_link_order = plist::tracks_link_order(library, fcpl)?;
         root.tracks_attribute_order = plist::tracks_attribute_order(library, fcpl)?;
@@ -49,7 +50,8 @@ pub(crate) unsafe fn create(
         Some(ranks) => site.create_together(ranks, name, creation, &root, &properties)?,
         None => site.create(name, creation, &root, &properties)?,
     };
-    viewed(library, site, &file, name, access::READ_WRITE, fapl)
+    let kept = Id::new(library, library.H5Pcopy(fapl), "H5Pcopy");
+    viewed(library, site, &file, name, access::READ_WRITE, kept)
 }
 
 /// Opens a file.
@@ -83,7 +85,12 @@ pub(crate) unsafe fn open(
         // SAFETY: as above.
         return unsafe { through::open_file(library, name, flags, (fapl, dxpl)) };
     };
-    viewed(library, site, &file, path, flags & access::KEPT, fapl)
+    let kept = Id::new(library, library.H5Pcopy(fapl), "H5Pcopy").and_then(|kept| {
+        let fcpl = || plist::decode(library, &file.properties()?, library.H5P_CLS_FILE_CREATE_ID_g());
+        page_buffer::set_actual(library, fcpl, kept.raw())?;
+        Ok(kept)
+    });
+    viewed(library, site, &file, path, flags & access::KEPT, kept)
 }
 
 /// The ranks that open, create or delete a file together, if there are several, and what each of them prepares for it. A failure of one fails
@@ -106,10 +113,9 @@ fn viewed(
     file: &Arc<File>,
     name: &str,
     intent: c_uint,
-    fapl: Hid,
+    fapl: Result<Id>,
 ) -> Result<*mut c_void> {
-    let view = Id::new(library, library.H5Pcopy(fapl), "H5Pcopy")
-        .and_then(|fapl| View::new(library, site, Arc::clone(file), name, intent, Some(fapl)));
+    let view = fapl.and_then(|fapl| View::new(library, site, Arc::clone(file), name, intent, Some(fapl)));
     Ok(file.agree(view)?.file_handle())
 }
 

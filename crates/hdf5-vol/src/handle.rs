@@ -16,16 +16,10 @@ use crate::{
     error::{Error, Result},
     id::Id,
     library::Library,
+    magic::{self, CLOSING, FAILED, HANDLE},
     shadow, through,
     view::View,
 };
-
-/// Marks memory that is a handle.
-const MAGIC: u64 = 0x6973_6f74_6163_6835;
-/// Marks a handle that is being closed. HDF5 may still ask for its shadow, since closing a native file goes through all ids.
-const CLOSING: u64 = 0x6973_6f74_6163_6836;
-/// Marks a handle whose closing failed. Its id may stay with HDF5, which then closes it again.
-const FAILED: u64 = 0x6973_6f74_6163_6837;
 
 /// An open file, object or attribute.
 #[repr(C)]
@@ -147,7 +141,7 @@ impl Handle {
     fn allocate(library: &'static Library, view: ViewOf, body: Body) -> *mut c_void {
         let kind = body.kind();
         let (view, body) = (ManuallyDrop::new(view), ManuallyDrop::new(body));
-        Box::into_raw(Box::new(Self { magic: MAGIC, library, kind, view, body })).cast()
+        Box::into_raw(Box::new(Self { magic: HANDLE, library, kind, view, body })).cast()
     }
 
     /// A new handle for HDF5 to hold; [`take`] ends it.
@@ -201,20 +195,9 @@ impl Handle {
 /// The pointer is null, or comes from this connector and is not closed.
 pub(crate) unsafe fn handle<'a>(pointer: *const c_void) -> Result<&'a Handle> {
     // SAFETY: the caller's promise; handles are only shared, what changes in them is behind locks. An object of a native file has another number.
-    let handle: Option<&Handle> = unsafe {
-        let is_open = !pointer.is_null() && pointer.cast::<u64>().read() == MAGIC;
-        if is_open { pointer.cast::<Handle>().as_ref() } else { None }
-    };
+    let handle: Option<&Handle> =
+        unsafe { if magic::of(pointer) == HANDLE { pointer.cast::<Handle>().as_ref() } else { None } };
     handle.ok_or_else(|| Error::argument("no object was given"))
-}
-
-/// Whether a pointer is to a handle of ours.
-///
-/// # Safety
-/// The pointer is to 8 bytes that can be read.
-pub(crate) unsafe fn is_handle(pointer: *const c_void) -> bool {
-    // SAFETY: the caller's promise.
-    matches!(unsafe { pointer.cast::<u64>().read() }, MAGIC | CLOSING | FAILED)
 }
 
 /// The native object that stands for one of ours. For one that is being closed it is one that is never closed.
@@ -234,7 +217,7 @@ pub(crate) unsafe fn shadow_of(pointer: *const c_void) -> *mut c_void {
     let (magic, library, kind) = unsafe { ((*pointer).magic, (*pointer).library, (*pointer).kind) };
     match magic {
         // SAFETY: the handle is open.
-        MAGIC => unsafe { (*pointer).shadow() },
+        HANDLE => unsafe { (*pointer).shadow() },
         CLOSING | FAILED => shadow::lasting(library).map_or(ptr::null_mut(), |shadow| shadow.object(kind)),
         _ => ptr::null_mut(),
     }
@@ -266,7 +249,7 @@ impl Drop for Closing {
         let handle = self.handle;
         // SAFETY: it comes from `Handle::allocate`, and its members are dropped once. Meanwhile `shadow_of` reads only those that are not.
         unsafe {
-            if (*handle).magic == MAGIC {
+            if (*handle).magic == HANDLE {
                 (*handle).magic = CLOSING;
                 ManuallyDrop::drop(&mut (*handle).body);
                 ManuallyDrop::drop(&mut (*handle).view);
@@ -288,7 +271,7 @@ impl Drop for Closing {
 pub(crate) unsafe fn take(pointer: *mut c_void) -> Result<Closing> {
     let closing = Closing { handle: pointer.cast(), has_failed: false };
     // SAFETY: the caller's promise.
-    if pointer.is_null() || !matches!(unsafe { (*closing.handle).magic }, MAGIC | FAILED) {
+    if pointer.is_null() || !matches!(unsafe { (*closing.handle).magic }, HANDLE | FAILED) {
         std::mem::forget(closing);
         return Err(Error::argument("no object was given"));
     }

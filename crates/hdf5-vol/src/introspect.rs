@@ -8,7 +8,6 @@ use std::{
 use crate::{
     abi::{CAPABILITIES, ConnectorClass, Herr, LEVEL_TERMINAL, dataset_op, file_op, object_op},
     error::{Error, Result},
-    handle::handle,
     library::Library,
     out::put,
     tables, through,
@@ -28,17 +27,12 @@ const SUPPORTED: u64 = 1;
 /// The class behind an object: this one, or for HDF5's check of native files the native one (see `shadow.rs`).
 pub(crate) unsafe fn class(
     library: &'static Library,
-    object: *mut c_void,
+    _: *mut c_void,
     level: c_int,
     class: *mut *const ConnectorClass,
 ) -> Result<Herr> {
-    // SAFETY: HDF5 passes an object of this connector.
-    let is_native = unsafe { through::object_of(object) }.is_some();
-    let found = if level == LEVEL_TERMINAL && is_native {
+    let found = if level == LEVEL_TERMINAL {
         ptr::from_ref(through::class(library)?)
-    } else if level == LEVEL_TERMINAL {
-        // SAFETY: HDF5 passes an object of this connector.
-        unsafe { handle(object) }?.view()?.shadow.class()?
     } else {
         tables::class_of(library).ok_or_else(|| Error::argument("no class for the library"))?
     };

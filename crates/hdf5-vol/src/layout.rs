@@ -143,6 +143,15 @@ pub(crate) fn creation_list(view: &Arc<View>, object: &Object) -> Result<Hid> {
     let header = object.header()?;
     let (unused_fill, encoded) = plist::creation_parts(&header.creation)?;
     let list = plist::decode(library, encoded, library.H5P_CLS_DATASET_CREATE_ID_g())?;
+    for filter in header.data.iter().flat_map(|data| &data.filters).filter(|_| !encoded.is_empty()) {
+        // With the values that HDF5 has computed for the dataset.
+        let (flags, count) = ((filter.flags & !Filter::FOREIGN).into(), filter.values.len());
+        // SAFETY: the array has as many values as is said.
+        let status = unsafe {
+            library.H5Pmodify_filter(list.raw(), filter.id.into(), flags, count, filter.values.as_ptr())
+        };
+        check(status, "H5Pmodify_filter")?;
+    }
     let stored = header.data.as_ref().and_then(|data| data.fill.as_deref());
     if let Some(fill) = stored.or_else(|| Some(unused_fill).filter(|fill| !fill.is_empty())) {
         set_fill(view, list.raw(), &*view.file_type(&header.datatype)?, fill)?;

@@ -120,6 +120,7 @@ library! {
         H5Pset_link_creation_order(list: Hid, flags: c_uint) -> Herr;
         H5Pset_attr_creation_order(list: Hid, flags: c_uint) -> Herr;
         H5Pset_fapl_core(list: Hid, increment: usize, is_stored: bool) -> Herr;
+        H5Pset_page_buffer_size(list: Hid, size: usize, metadata: c_uint, raw: c_uint) -> Herr;
         H5Pset_fclose_degree(list: Hid, degree: c_int) -> Herr;
     }
     pointers {
@@ -137,6 +138,10 @@ library! {
         H5Pdecode(buf: *const c_void) -> Hid;
         H5Pget_chunk(list: Hid, rank: c_int, dims: *mut Hsize) -> c_int;
         H5Pget_filter2(list: Hid, index: c_uint, flags: *mut c_uint, count: *mut usize, values: *mut c_uint, name_size: usize, name: *mut c_char, config: *mut c_uint) -> c_int;
+        H5Pmodify_filter(list: Hid, filter: c_int, flags: c_uint, count: usize, values: *const c_uint) -> Herr;
+        H5Pget_page_buffer_size(list: Hid, size: *mut usize, metadata: *mut c_uint, raw: *mut c_uint) -> Herr;
+        H5Pget_file_space_strategy(list: Hid, strategy: *mut c_int, persists: *mut bool, threshold: *mut Hsize) -> Herr;
+        H5Pget_file_space_page_size(list: Hid, size: *mut Hsize) -> Herr;
         H5Pget_fill_value(list: Hid, kind: Hid, value: *mut c_void) -> Herr;
         H5Pset_fill_value(list: Hid, kind: Hid, value: *const c_void) -> Herr;
         H5Pfill_value_defined(list: Hid, status: *mut c_int) -> Herr;
@@ -238,7 +243,7 @@ impl Library {
         Self::load(&Handle::of_address(address)?)
     }
 
-    /// The datatype that [`Self::H5Tencode`] made these bytes of.
+    /// The datatype that [`Self::H5Tencode`] made these bytes of. The caller has decoded them, so that nothing is missing at their end.
     pub(crate) fn decode_type(&self, bytes: &[u8]) -> Hid {
         if bytes.is_empty() {
             return crate::abi::INVALID;

@@ -8,15 +8,19 @@ use std::{
 use isotach_hdf5::Space;
 
 use crate::{
-    abi::{DatasetGet, DatasetGetArgs, Hid, INVALID, OptionalArgs, dataset_get},
+    abi::{ConnectorClass, DatasetGet, DatasetGetArgs, Hid, INVALID, OptionalArgs, dataset_get},
     crossing::Crossing,
     error::{Error, Result},
     id::{Id, check},
     library::Library,
     pairs::Pair,
     space, through,
-    transfer::Wanted,
 };
+
+/// The callbacks of HDF5's own connector, which the first shadow of a library finds.
+pub(crate) fn native_class(library: &Library) -> Result<&'static ConnectorClass> {
+    library.native.get().copied().ok_or_else(|| Error::argument("the native connector is not known"))
+}
 
 /// An open native dataset, which closes with this.
 pub(crate) struct NativeDataset {
@@ -28,7 +32,7 @@ impl NativeDataset {
     /// Takes a dataset over that the native connector has opened or created.
     pub(crate) fn of(library: &'static Library, object: *mut c_void) -> Result<Self> {
         // So that it can be closed.
-        through::class(library)?;
+        native_class(library)?;
         Ok(Self { library, object })
     }
 
@@ -36,7 +40,7 @@ impl NativeDataset {
     pub(crate) fn open(there: &Crossing) -> Result<Self> {
         let library = there.library;
         let loc = there.root();
-        let open = through::class(library)?.dataset.open.ok_or(Error::Library("H5Dopen2"))?;
+        let open = native_class(library)?.dataset.open.ok_or(Error::Library("H5Dopen2"))?;
         let (dapl, dxpl) = (library.H5P_LST_DATASET_ACCESS_ID_g(), library.H5P_LST_DATASET_XFER_ID_g());
         // SAFETY: the file is native and open, the location is of its type, the name ends with a zero.
         let object = unsafe { open(there.file(), &raw const loc, there.name(), dapl, dxpl, ptr::null_mut()) };
@@ -52,7 +56,7 @@ impl NativeDataset {
 
     /// An answer that is an id.
     pub(crate) fn ask(&self, op: c_int) -> Result<Id> {
-        let get = through::class(self.library)?.dataset.get.ok_or(Error::Library("H5Dget"))?;
+        let get = native_class(self.library)?.dataset.get.ok_or(Error::Library("H5Dget"))?;
         let mut arguments = DatasetGetArgs { op, args: DatasetGet { id: INVALID } };
         // SAFETY: the dataset is native and open, and the library sets the id in the arguments.
         let (status, id) = unsafe {
@@ -72,7 +76,7 @@ impl NativeDataset {
     /// # Safety
     /// The buffer holds the selected elements of memory.
     pub(crate) unsafe fn read(&self, wanted: Wanted, buffer: *mut c_void) -> Result<()> {
-        let call = through::class(self.library)?.dataset.read.ok_or(Error::Library("H5Dread"))?;
+        let call = native_class(self.library)?.dataset.read.ok_or(Error::Library("H5Dread"))?;
         let (mut object, mut buffer) = (self.object, buffer);
         let Wanted { mut memory_type, mut memory_space, mut file_space, dxpl } = wanted;
         let (kind, memory, file) = (&raw mut memory_type, &raw mut memory_space, &raw mut file_space);
@@ -90,7 +94,7 @@ impl NativeDataset {
     /// # Safety
     /// As [`Self::read`].
     pub(crate) unsafe fn write(&self, wanted: Wanted, buffer: *const c_void) -> Result<()> {
-        let call = through::class(self.library)?.dataset.write.ok_or(Error::Library("H5Dwrite"))?;
+        let call = native_class(self.library)?.dataset.write.ok_or(Error::Library("H5Dwrite"))?;
         let (mut object, mut buffer) = (self.object, buffer);
         let Wanted { mut memory_type, mut memory_space, mut file_space, dxpl } = wanted;
         let (kind, memory, file) = (&raw mut memory_type, &raw mut memory_space, &raw mut file_space);
@@ -135,7 +139,7 @@ impl NativeDataset {
     /// # Safety
     /// The arguments are those of the operation.
     pub(crate) unsafe fn optional(&self, op: c_int, args: *mut c_void) -> Result<()> {
-        let call = through::class(self.library)?.dataset.optional.ok_or(Error::Library("H5Dwrite_chunk"))?;
+        let call = native_class(self.library)?.dataset.optional.ok_or(Error::Library("H5Dwrite_chunk"))?;
         let mut arguments = OptionalArgs { op, args };
         // SAFETY: the dataset is native and open; the rest is the caller's promise.
         let status = unsafe { call(self.object, &raw mut arguments, self.transfer_list(), ptr::null_mut()) };
@@ -146,7 +150,7 @@ impl NativeDataset {
 
 impl Drop for NativeDataset {
     fn drop(&mut self) {
-        let Ok(class) = through::class(self.library) else { return };
+        let Ok(class) = native_class(self.library) else { return };
         if let Some(close) = class.dataset.close {
             // SAFETY: the dataset is native and open, and is closed once.
             unsafe { close(self.object, self.transfer_list(), ptr::null_mut()) };

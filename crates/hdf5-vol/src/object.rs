@@ -59,6 +59,7 @@ mod copy_flag {
     pub(super) const EXPAND_EXTERNAL: c_uint = 4;
     pub(super) const EXPAND_REFERENCES: c_uint = 8;
     pub(super) const WITHOUT_ATTRIBUTES: c_uint = 16;
+    pub(super) const MERGE_DATATYPES: c_uint = 64;
 }
 
 /// Copies an object with what is below it.
@@ -74,17 +75,18 @@ pub(crate) unsafe fn copy(library: &'static Library, copy: Copy) -> Result<Herr>
         // SAFETY: the library sets one number.
         check(unsafe { library.H5Pget_copy_object(copy.ocpypl, &raw mut flags) }, "H5Pget_copy_object")?;
     }
-    if flags & (copy_flag::EXPAND_EXTERNAL | copy_flag::EXPAND_REFERENCES) != 0 {
-        return Err(Error::unsupported("copies that follow external links or references"));
-    }
     let source = source.follow(source_name, DEFAULT)?;
     target.view.writable()?;
     let entry = free_entry(&target, target_name, copy.lcpl)?;
-    let values = values::Values { from: &source.view, to: &entry.view };
+    let values = values::Values::new(&source.view, &entry.view);
+    let has = |flag| flags & flag != 0;
     let options = CopyOptions {
-        is_shallow: flags & copy_flag::SHALLOW != 0,
-        expand_soft: flags & copy_flag::EXPAND_SOFT != 0,
-        without_attributes: flags & copy_flag::WITHOUT_ATTRIBUTES != 0,
+        is_shallow: has(copy_flag::SHALLOW),
+        expand_soft: has(copy_flag::EXPAND_SOFT),
+        expand_external: has(copy_flag::EXPAND_EXTERNAL),
+        expand_references: has(copy_flag::EXPAND_REFERENCES),
+        without_attributes: has(copy_flag::WITHOUT_ATTRIBUTES),
+        merge_datatypes: has(copy_flag::MERGE_DATATYPES),
         convert: Some(&values),
     };
     let copied = source.object().copy_to(&entry.view.file, &options)?;

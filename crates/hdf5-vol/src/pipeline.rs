@@ -14,8 +14,8 @@ use crate::{
     error::{Error, Result},
     id::{Id, check},
     native_dataset::NativeDataset,
-    plist, space,
-    transfer::Wanted,
+    plist,
+    space::{self, Wanted},
     types::FileType,
     view::View,
 };

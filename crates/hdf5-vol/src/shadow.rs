@@ -16,8 +16,8 @@ use std::{
 
 use crate::{
     abi::{
-        ConnectorClass, FileSpecific, FileSpecificArgs, Herr, Hid, LocByName, LocData, LocParams,
-        OptionalArgs, SPACE_SCALAR, access, by, dataset_get, file_op, file_specific, id_type,
+        FileSpecific, FileSpecificArgs, Herr, Hid, LocByName, LocData, LocParams, OptionalArgs, SPACE_SCALAR,
+        access, by, dataset_get, file_op, file_specific, id_type,
     },
     ending,
     error::{Error, Result},
@@ -89,6 +89,7 @@ impl Shadow {
             dataset: ptr::null_mut(),
             attribute: ptr::null_mut(),
         };
+        shadow.find_class()?;
         shadow.group = shadow.create_group()?;
         let space = Id::new(library, library.H5Screate(SPACE_SCALAR), "H5Screate")?;
         let (kind, dcpl) = (library.H5T_NATIVE_INT_g(), library.H5P_LST_DATASET_CREATE_ID_g());
@@ -112,15 +113,18 @@ impl Shadow {
         }
     }
 
-    /// The native class.
-    pub(crate) fn class(&self) -> Result<*const ConnectorClass> {
+    /// Finds the callbacks of the native connector, for [`native_class`](crate::native_dataset::native_class).
+    fn find_class(&self) -> Result<()> {
         let mut class = ptr::null();
         // SAFETY: the file is a native object, and the library sets the pointer.
         let status = unsafe {
             self.library.H5VLintrospect_get_conn_cls(self.file, self.native.raw(), 0, &raw mut class)
         };
         check(status, "H5VLintrospect_get_conn_cls")?;
-        Ok(class)
+        // SAFETY: the class of the native connector is a constant of the library, which is never unloaded.
+        let class = unsafe { class.as_ref() }.ok_or(Error::Library("H5VLintrospect_get_conn_cls"))?;
+        self.library.native.get_or_init(|| class);
+        Ok(())
     }
 
     /// Passes an optional operation on.

@@ -44,6 +44,15 @@ pub(crate) fn create(library: &'static Library, extent: &Space) -> Result<Id> {
     }
 }
 
+/// The spaces and types of a transfer, as HDF5 passes them.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) memory_type: Hid,
+    pub(crate) memory_space: Hid,
+    pub(crate) file_space: Hid,
+    pub(crate) dxpl: Hid,
+}
+
 /// Selected elements, in the order in which they are transferred.
 pub(crate) struct Selection {
     pub(crate) runs: Vec<Run>,

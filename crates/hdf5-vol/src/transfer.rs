@@ -12,7 +12,7 @@ use crate::{
     error::{Error, Result},
     id::{check, yes},
     pipeline::Pipeline,
-    space::{self, Cursor, Selection},
+    space::{self, Cursor, Selection, Wanted},
     types::FileType,
     view::View,
 };
@@ -45,15 +45,6 @@ enum Storage {
     Filtered(Pipeline),
     /// Nowhere: they read as this value, or as zeros.
     Nowhere(Option<Vec<u8>>),
-}
-
-/// The spaces and types of a transfer, as HDF5 passes them.
-#[derive(Clone, Copy)]
-pub(crate) struct Wanted {
-    pub(crate) memory_type: Hid,
-    pub(crate) memory_space: Hid,
-    pub(crate) file_space: Hid,
-    pub(crate) dxpl: Hid,
 }
 
 impl Transfer {

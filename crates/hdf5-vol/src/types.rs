@@ -5,6 +5,7 @@
 use std::{ptr, sync::Arc};
 
 use isotach_hdf5::{Data, Error as FileError, Object};
+use isotach_hdf5_types::{Datatype, Error as TypeError};
 
 use crate::{
     abi::{Hid, id_type, type_class},
@@ -71,7 +72,13 @@ pub(crate) fn encoded(stored: &[u8]) -> Result<&[u8]> {
 
 /// A stored type in the form of memory.
 pub(crate) fn decode(library: &'static Library, stored: &[u8]) -> Result<Id> {
-    let decoded = Id::new(library, library.decode_type(encoded(stored)?), "H5Tdecode")?;
+    let encoded = encoded(stored)?;
+    // The library's function is not told the length: a damaged type would lead it beyond the end.
+    Datatype::decode(encoded).map_err(|error| match error {
+        TypeError::Newer { what } => FileError::Newer { what: format!("a datatype is of {what}") },
+        error => FileError::corrupt(error.to_string(), "a header or an attribute"),
+    })?;
+    let decoded = Id::new(library, library.decode_type(encoded), "H5Tdecode")?;
     // References within other types have no place after decoding; the copy gives them one in memory.
     Id::new(library, library.H5Tcopy(decoded.raw()), "H5Tcopy")
 }

@@ -10,6 +10,7 @@ use crate::{
     layout::{ATTRIBUTE, array, metadata, name_in, named},
     links::NAME_MAX,
     records::{AttributeRecord, Place, order_of},
+    session::Session,
     stored::value_length,
 };
 
@@ -66,15 +67,7 @@ impl Object {
         self.check_attribute(&attribute.name)?;
         let (object, key) = (metadata(self.number()), named(ATTRIBUTE, &attribute.name));
         let mut attribute = attribute;
-        let bytes = mem::take(&mut attribute.value);
-        let length = bytes.len() as u64;
-        // Only the first rank's counts.
-        let is_inline = bytes.len() <= INLINE || self.file().team().is_some_and(|team| !team.is_first());
-        let value = if is_inline {
-            Place::Inline(bytes)
-        } else {
-            Place::Array(self.file().store.write_array(&bytes)?)
-        };
+        let (value, length) = self.stored_value(mem::take(&mut attribute.value))?;
         let mut session = self.file().session();
         let old = session.get(object, &key)?;
         attribute.order = match old.as_ref().and_then(|old| order_of(&key, old)) {
@@ -82,10 +75,25 @@ impl Object {
             None => session.next_order(self.number(), ATTRIBUTE)?,
         };
         self.forget_value(&mut session, &key, old.as_deref());
-        let record = AttributeRecord { attribute, value, length }.encode();
-        session.count_stored(value_length(&key, &record).into());
-        session.put(object, key, record);
+        self.put_record(&mut session, key, AttributeRecord { attribute, value, length });
         Ok(())
+    }
+
+    /// Stores a value: in its record, or in an array of its own.
+    fn stored_value(&self, bytes: Vec<u8>) -> Result<(Place, u64)> {
+        let length = bytes.len() as u64;
+        // Only the first rank's counts.
+        let is_inline = bytes.len() <= INLINE || self.file().team().is_some_and(|team| !team.is_first());
+        if is_inline {
+            return Ok((Place::Inline(bytes), length));
+        }
+        Ok((Place::Array(self.file().store.write_array(&bytes)?), length))
+    }
+
+    fn put_record(&self, session: &mut Session, key: Vec<u8>, record: AttributeRecord) {
+        let record = record.encode();
+        session.count_stored(value_length(&key, &record).into());
+        session.put(metadata(self.number()), key, record);
     }
 
     fn check_attribute(&self, name: &str) -> Result<()> {
@@ -97,7 +105,7 @@ impl Object {
     }
 
     /// The array of a value that is replaced or removed is not needed any more.
-    fn forget_value(&self, session: &mut crate::session::Session, key: &[u8], old: Option<&[u8]>) {
+    fn forget_value(&self, session: &mut Session, key: &[u8], old: Option<&[u8]>) {
         let Some(array) = old.and_then(|old| value_array(key, old)) else { return };
         session.count_stored(-i128::from(old.map_or(0, |old| value_length(key, old))));
         let is_here = session.changes.contains_key(&(metadata(self.number()), key.to_vec()));
@@ -122,32 +130,37 @@ impl Object {
         Error::not_found(format!("attribute {name:?} of {}", self.place()))
     }
 
-    /// Gives an attribute another name, and keeps its place in the order of creation.
+    /// Gives an attribute another name, and keeps its place in the order of creation. No commit shows both names, or none.
     ///
     /// # Errors
     /// `NotFound`, `AlreadyExists`, `ReadOnly`, `Object`.
     pub fn rename_attribute(&self, name: &str, new_name: &str) -> Result<()> {
         self.check_attribute(new_name)?;
-        if self.file().session().get(metadata(self.number()), &named(ATTRIBUTE, new_name))?.is_some() {
-            return Err(Error::AlreadyExists { what: format!("attribute {new_name:?} of {}", self.place()) });
+        let object = metadata(self.number());
+        let (old_key, new_key) = (named(ATTRIBUTE, name), named(ATTRIBUTE, new_name));
+        loop {
+            let before = self.file().session().get(object, &old_key)?;
+            let mut attribute = self.attribute(name)?.ok_or_else(|| self.no_attribute(name))?;
+            // A large value gets an array of its own: the old one goes with the old name.
+            let (value, length) = self.stored_value(mem::take(&mut attribute.value))?;
+            let mut session = self.file().session();
+            let is_taken = session.get(object, &new_key)?.is_some();
+            if is_taken || session.get(object, &old_key)? != before {
+                if let Place::Array(number) = value {
+                    session.unused.push(array(number));
+                }
+                if is_taken {
+                    let what = format!("attribute {new_name:?} of {}", self.place());
+                    return Err(Error::AlreadyExists { what });
+                }
+                continue;
+            }
+            self.forget_value(&mut session, &old_key, before.as_deref());
+            session.remove(object, &old_key);
+            attribute.name = new_name.to_owned();
+            self.put_record(&mut session, new_key, AttributeRecord { attribute, value, length });
+            return Ok(());
         }
-        // A large value gets an array of its own: the old one goes with the old name.
-        let old = self.attribute(name)?.ok_or_else(|| self.no_attribute(name))?;
-        let order = old.order;
-        self.put_attribute(Attribute { name: new_name.to_owned(), ..old })?;
-        self.remove_attribute(name)?;
-        self.set_order(new_name, order)
-    }
-
-    fn set_order(&self, name: &str, order: u64) -> Result<()> {
-        let (object, key) = (metadata(self.number()), named(ATTRIBUTE, name));
-        let mut session = self.file().session();
-        if let Some(record) = session.get(object, &key)? {
-            let mut record = AttributeRecord::decode(name, &record, &self.place())?;
-            record.attribute.order = order;
-            session.put(object, key, record.encode());
-        }
-        Ok(())
     }
 
     /// The names of all attributes with their numbers in the order of creation.

@@ -147,7 +147,11 @@ impl File {
     }
 
     pub(crate) fn session(&self) -> MutexGuard<'_, Session> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+        self.session.lock().unwrap_or_else(|poisoned| {
+            // A panic has left a change half made.
+            self.note_failure("an internal error in the middle of a change".to_owned());
+            poisoned.into_inner()
+        })
     }
 
     /// Held while data is read or written, so that no commit destroys what is read.

@@ -53,7 +53,7 @@ mod write;
 pub use attribute::Attribute;
 pub use blobs::BlobId;
 pub use chunks::{ChunkAt, ChunkInfo};
-pub use copy::{Convert, CopyOptions};
+pub use copy::{Convert, CopyOf, CopyOptions};
 pub use error::{Error, Result};
 pub use file::File;
 pub use header::{Data, Filter, Header, Kind, Space};

@@ -2,8 +2,8 @@
 
 use crate::common::{at, data, dataset, group, hard, linked, linked_in, places, read_all, whole};
 use isotach_hdf5::{
-    Attribute, BlobId, By, Charset, Convert, CopyOptions, Error, Header, Kind, Last, Link, Order, Resolved,
-    Space, Target,
+    Attribute, BlobId, By, Charset, Convert, CopyOf, CopyOptions, Error, File, Header, Kind, Last, Link,
+    Object, Order, Resolved, Space, Target,
 };
 
 fn attribute(name: &str, value: &[u8]) -> Attribute {
@@ -224,7 +224,7 @@ fn blobs_are_read_back_before_and_after_a_commit() {
                 (file.put_blob(&bytes).unwrap(), bytes)
             })
             .collect();
-        let check = |file: &isotach_hdf5::File| {
+        let check = |file: &File| {
             blobs.iter().for_each(|(id, bytes)| assert!(file.blob(id).unwrap() == *bytes));
         };
         check(&file);
@@ -270,8 +270,12 @@ fn a_copy_has_everything_below_and_keeps_what_is_shared_shared() {
         assert_eq!(at(&other, "copy/sub/deep").kind(), Kind::Group);
         assert_eq!(at(&other, "copy/cycle").number(), at(&other, "copy").number());
 
-        let options =
-            CopyOptions { is_shallow: true, expand_soft: true, without_attributes: true, convert: None };
+        let options = CopyOptions {
+            is_shallow: true,
+            expand_soft: true,
+            without_attributes: true,
+            ..CopyOptions::default()
+        };
         let copy = tree.copy_to(&file, &options).unwrap();
         file.root().unwrap().insert_link("copy", hard(&copy), Charset::Ascii).unwrap();
         assert_eq!(at(&file, "copy/sub").link_count().unwrap(), 0);
@@ -280,16 +284,141 @@ fn a_copy_has_everything_below_and_keeps_what_is_shared_shared() {
     }
 }
 
-/// Turns elements of one type around.
-struct Reversed;
+/// Elements of one type are the numbers of objects, turned around. A type that begins with `committed` has the number of a committed one.
+struct References(Option<std::sync::Arc<File>>);
 
-impl Convert for Reversed {
+impl Convert for References {
     fn applies(&self, datatype: &[u8]) -> Result<bool, Error> {
         Ok(datatype == b"references")
     }
 
-    fn convert(&self, _: &[u8], elements: Vec<u8>) -> Result<Vec<u8>, Error> {
-        Ok(elements.iter().map(|byte| !byte).collect())
+    fn convert(
+        &self,
+        _: &std::sync::Arc<File>,
+        _: &[u8],
+        elements: Vec<u8>,
+        copy_of: &mut CopyOf<'_>,
+    ) -> Result<Vec<u8>, Error> {
+        let numbers = elements.chunks(8).map(|bytes| !u64::from_le_bytes(bytes.try_into().unwrap()));
+        let copies = numbers.map(|number| Ok((!copy_of(number)?).to_le_bytes()));
+        Ok(copies.collect::<Result<Vec<_>, Error>>()?.concat())
+    }
+
+    fn committed(&self, datatype: &[u8]) -> Result<u64, Error> {
+        let number = datatype.strip_prefix(b"committed");
+        Ok(number.map_or(0, |number| u64::from_le_bytes(number.try_into().unwrap())))
+    }
+
+    fn with_committed(&self, _: &[u8], number: u64) -> Result<Vec<u8>, Error> {
+        Ok(of_committed(number))
+    }
+
+    fn linked(&self, _: &Object, file: &str, path: &str) -> Result<Option<Object>, Error> {
+        Ok(self.0.as_ref().filter(|_| file == "there").map(|there| at(there, path)))
+    }
+}
+
+fn of_committed(number: u64) -> Vec<u8> {
+    [&b"committed"[..], &number.to_le_bytes()].concat()
+}
+
+fn referring_to(object: &Object) -> Vec<u8> {
+    (!object.number()).to_le_bytes().to_vec()
+}
+
+fn referred(value: &[u8]) -> u64 {
+    !u64::from_le_bytes(value.try_into().unwrap())
+}
+
+/// A group with a dataset and an attribute that refer to objects in it and outside of it.
+fn with_references(file: &std::sync::Arc<File>) -> (Object, Object, Object) {
+    let (tree, outside) = (linked(file, "tree", group()), linked(file, "outside", group()));
+    outside.put_attribute(attribute("mark", b"o")).unwrap();
+    let inside = linked_in(&tree, "inside", group());
+    let set = linked_in(&tree, "set", Header::dataset(b"references".to_vec(), data(&[2], &[2], 8)));
+    set.write(&whole(&set), &[referring_to(&inside), referring_to(&outside)].concat()).unwrap();
+    let to_set = Attribute { datatype: b"references".to_vec(), ..attribute("to", &referring_to(&set)) };
+    inside.put_attribute(to_set).unwrap();
+    (tree, inside, outside)
+}
+
+#[test]
+fn a_copy_follows_references_and_links_what_has_no_other_link() {
+    let (from, to) = (crate::common::memory(), crate::common::memory());
+    let (file, other) = (from.create(), to.create());
+    let (tree, ..) = with_references(&file);
+    let convert = References(None);
+    let options = CopyOptions { expand_references: true, convert: Some(&convert), ..CopyOptions::default() };
+    let copy = tree.copy_to(&other, &options).unwrap();
+    let root = other.root().unwrap();
+    root.insert_link("copy", hard(&copy), Charset::Ascii).unwrap();
+    let (inside, set) = (at(&other, "copy/inside"), at(&other, "copy/set"));
+    let values = read_all(&set);
+    assert_eq!(referred(&values[..8]), inside.number());
+    assert_eq!(referred(&inside.attribute("to").unwrap().unwrap().value), set.number());
+    let outside = at(&other, &format!("~obj_pointed_by_{}", referred(&values[8..])));
+    assert_eq!(outside.attribute("mark").unwrap().unwrap().value, b"o");
+    assert_eq!(root.link_count().unwrap(), 2, "what is in the tree needs no other link");
+}
+
+#[test]
+fn references_that_are_not_followed_stay_in_a_file_and_lead_nowhere_in_another() {
+    let (from, to) = (crate::common::memory(), crate::common::memory());
+    let (file, other) = (from.create(), to.create());
+    let (tree, inside, outside) = with_references(&file);
+    let convert = References(None);
+    let options = CopyOptions { convert: Some(&convert), ..CopyOptions::default() };
+    for (target, expected) in [(&file, [inside.number(), outside.number()]), (&other, [0, 0])] {
+        let copy = tree.copy_to(target, &options).unwrap();
+        target.root().unwrap().insert_link("copy", hard(&copy), Charset::Ascii).unwrap();
+        let values = read_all(&at(target, "copy/set"));
+        assert_eq!([referred(&values[..8]), referred(&values[8..])], expected);
+    }
+}
+
+#[test]
+fn a_copy_takes_what_external_links_lead_to_and_keeps_links_to_nothing() {
+    let (from, to, third) = (crate::common::memory(), crate::common::memory(), crate::common::memory());
+    let (file, other, there) = (from.create(), to.create(), third.create());
+    linked(&there, "object", group()).put_attribute(attribute("mark", b"t")).unwrap();
+    let tree = linked(&file, "tree", group());
+    let external = |file: &str| Target::External { file: file.to_owned(), path: "object".to_owned() };
+    tree.insert_link("link", external("there"), Charset::Ascii).unwrap();
+    tree.insert_link("lost", external("nowhere"), Charset::Ascii).unwrap();
+    tree.insert_link("soft", Target::Soft("link".to_owned()), Charset::Ascii).unwrap();
+    let convert = References(Some(there));
+    let options = CopyOptions {
+        expand_external: true,
+        expand_soft: true,
+        convert: Some(&convert),
+        ..CopyOptions::default()
+    };
+    let copy = tree.copy_to(&other, &options).unwrap();
+    other.root().unwrap().insert_link("copy", hard(&copy), Charset::Ascii).unwrap();
+    assert_eq!(at(&other, "copy/link").attribute("mark").unwrap().unwrap().value, b"t");
+    assert_eq!(at(&other, "copy/link").number(), at(&other, "copy/soft").number());
+    assert_eq!(copy.link("lost").unwrap().unwrap().target, external("nowhere"));
+    let kept = tree.copy_to(&other, &CopyOptions::default()).unwrap();
+    assert_eq!(kept.link("link").unwrap().unwrap().target, external("there"));
+}
+
+#[test]
+fn a_committed_datatype_goes_with_what_is_of_it_or_is_merged_with_an_equal_one() {
+    let (from, to) = (crate::common::memory(), crate::common::memory());
+    let (file, other) = (from.create(), to.create());
+    let datatype = |bytes: &[u8]| Header { datatype: bytes.to_vec(), ..Header::new(Kind::Datatype) };
+    let committed = linked(&file, "type", datatype(b"i32"));
+    let equal = linked(&other, "equal", datatype(b"i32"));
+    let header = Header::dataset(of_committed(committed.number()), data(&[2], &[2], 4));
+    let set = linked(&file, "set", header);
+    let convert = References(None);
+    for merge_datatypes in [false, true] {
+        let options = CopyOptions { merge_datatypes, convert: Some(&convert), ..CopyOptions::default() };
+        let copy = set.copy_to(&other, &options).unwrap();
+        let number = convert.committed(&copy.header().unwrap().datatype).unwrap();
+        let copied = other.object(number).unwrap();
+        assert_eq!(copied.header().unwrap().datatype, b"i32");
+        assert_eq!(number == equal.number(), merge_datatypes);
     }
 }
 
@@ -297,13 +426,14 @@ impl Convert for Reversed {
 fn a_copy_translates_the_elements_and_attributes_that_need_it() {
     let (from, to) = (crate::common::memory(), crate::common::memory());
     let (file, other) = (from.create(), to.create());
-    let set = linked(&file, "set", Header::dataset(b"references".to_vec(), data(&[150_000], &[1000], 1)));
-    set.write(&whole(&set), &[1; 150_000]).unwrap();
+    let set = linked(&file, "set", Header::dataset(b"references".to_vec(), data(&[150_000], &[1000], 8)));
+    set.write(&whole(&set), &[1; 1_200_000]).unwrap();
     set.put_attribute(attribute("plain", b"a")).unwrap();
-    set.put_attribute(Attribute { datatype: b"references".to_vec(), ..attribute("list", &[0]) }).unwrap();
-    let options = CopyOptions { convert: Some(&Reversed), ..CopyOptions::default() };
+    set.put_attribute(Attribute { datatype: b"references".to_vec(), ..attribute("list", &[0; 8]) }).unwrap();
+    let convert = References(None);
+    let options = CopyOptions { convert: Some(&convert), ..CopyOptions::default() };
     let copy = set.copy_to(&other, &options).unwrap();
-    assert!(read_all(&copy).iter().all(|byte| *byte == 254));
+    assert!(read_all(&copy).iter().all(|byte| *byte == 255));
     assert_eq!(copy.attribute("plain").unwrap().unwrap().value, b"a");
-    assert_eq!(copy.attribute("list").unwrap().unwrap().value, [255]);
+    assert_eq!(copy.attribute("list").unwrap().unwrap().value, [255; 8]);
 }
