@@ -17,7 +17,8 @@ use crate::{
     Error, Result,
     chunk::{Dirty, Key, State, Target, Written, array_of, takes_patches},
     layout::{
-        ATTRIBUTE, FENCE_KEY, FILE, array, in_place, in_place_cell, index, is_metadata, metadata, name_in,
+        ATTRIBUTE, FENCE_KEY, FILE, HEADER, array, in_place, in_place_cell, index, is_metadata, metadata,
+        name_in,
     },
     ranges::Patches,
     records::{AttributeRecord, Chunk, Form, Place},
@@ -35,16 +36,30 @@ const BYTES_MAX: usize = 4 << 20;
 struct Condition {
     object: ObjectId,
     key: Vec<u8>,
-    /// `None` if the entry must be absent.
-    expected: Option<Vec<u8>>,
+    expected: Expected,
+}
+
+/// What an entry must be.
+enum Expected {
+    Absent,
+    Present,
+    Equal(Vec<u8>),
+}
+
+impl Expected {
+    /// The same as now.
+    fn of(now: Option<Vec<u8>>) -> Self {
+        now.map_or(Self::Absent, Self::Equal)
+    }
 }
 
 impl Condition {
     fn precondition(&self) -> Precondition<'_> {
         let cell = Cell::kv(self.object, &self.key);
         match &self.expected {
-            None => Precondition::Absent(cell),
-            Some(value) => Precondition::Equals(cell, value),
+            Expected::Absent => Precondition::Absent(cell),
+            Expected::Present => Precondition::Present(cell),
+            Expected::Equal(value) => Precondition::Equals(cell, value),
         }
     }
 }
@@ -202,7 +217,11 @@ impl Session {
             fence = Some(crate::fence::fence(&*container)?);
         }
         if let Some(fence) = &fence {
-            conditions.push(Condition { object: FILE, key: FENCE_KEY.to_vec(), expected: fence.clone() });
+            conditions.push(Condition {
+                object: FILE,
+                key: FENCE_KEY.to_vec(),
+                expected: Expected::of(fence.clone()),
+            });
         }
         if let (true, Some(old)) = (self.is_reset, fence) {
             // The object that held it is new. Others may have written the arrays that go, and not committed them.
@@ -218,16 +237,27 @@ impl Session {
 
     fn conditions(&self) -> Vec<Condition> {
         let links = self.changes.iter().filter(|(_, change)| change.is_new && change.value.is_some());
-        let links =
-            links.map(|((object, key), _)| Condition { object: *object, key: key.clone(), expected: None });
+        let links = links.map(|((object, key), _)| Condition {
+            object: *object,
+            key: key.clone(),
+            expected: Expected::Absent,
+        });
         let chunks = self.chunks.iter().filter(|(_, dirty)| matches!(dirty.written, Written::Some(_)));
         let chunks = chunks.map(|((number, key), dirty)| Condition {
             object: index(*number),
             key: key.clone(),
-            expected: dirty.seen.as_ref().map(|chunk| chunk.encode()),
+            expected: Expected::of(dirty.seen.as_ref().map(|chunk| chunk.encode())),
         });
+        // A dataset that another process has removed gets no chunks that nothing leads to.
+        let mut datasets: Vec<u64> = self.chunks.keys().map(|(number, _)| *number).collect();
+        datasets.dedup();
+        let datasets = datasets.into_iter().map(metadata).filter(|object| {
+            !self.new.contains(&object.lo()) && !self.changes.contains_key(&(*object, HEADER.to_vec()))
+        });
+        let datasets =
+            datasets.map(|object| Condition { object, key: HEADER.to_vec(), expected: Expected::Present });
         // A truncated file is new whatever it held.
-        if self.is_reset { Vec::new() } else { links.chain(chunks).collect() }
+        if self.is_reset { Vec::new() } else { links.chain(chunks).chain(datasets).collect() }
     }
 
     /// Passes all updates to the sink. Returns a number above those of the arrays that a truncated file loses.

@@ -277,6 +277,24 @@ fn a_dataset_that_another_process_removes_does_not_stop_other_changes() {
 }
 
 #[test]
+fn whole_chunks_of_a_dataset_that_another_process_removes_are_not_committed() {
+    for shared in everywhere().into_iter().filter(Shared::has_versions) {
+        let (file, other) = (shared.create(), shared.open(1));
+        let set = dataset(&file, "set", data(&[1000], &[1000], 8));
+        file.commit().unwrap();
+        other.refresh().unwrap();
+        let theirs = at(&other, "set");
+        theirs.write(&whole(&theirs), &[2; 8000]).unwrap();
+        file.root().unwrap().remove_link("set").unwrap();
+        drop(set);
+        file.commit().unwrap();
+        let error = other.commit().unwrap_err().to_string();
+        assert!(error.contains(&format!("removed dataset {}", theirs.number())), "{error}");
+        other.commit().unwrap();
+    }
+}
+
+#[test]
 fn of_two_processes_that_create_one_file_one_succeeds() {
     for shared in everywhere() {
         for round in 0..5 {
