@@ -12,6 +12,7 @@ use crate::{
     },
     attribute::{self, NewAttribute},
     blob,
+    crossing::Crossing,
     dataset::{self, Many, NewDataset},
     datatype::{self, NewDatatype},
     error::Error,
@@ -54,7 +55,8 @@ macro_rules! forward {
     };
     ($library:ident, $kind:ident, ($($argument:ident),*), [$class:ident.$call:ident $object:ident $loc:ident], $ours:expr) => {
         match forward!($library, $kind, ($($argument),*), [$class.$call $object], $ours) {
-            Err(Error::Elsewhere(there)) => {
+            Err(Error::Elsewhere { there, .. }) => {
+                let there = Crossing::of(there)?;
                 let loc = there.location($loc);
                 let ($object, $loc) = (there.file(), &raw const loc);
                 there.leave(through::$kind(through::class($library)?.$class.$call.map(|call| call($($argument),*))))
@@ -64,7 +66,8 @@ macro_rules! forward {
     };
     ($library:ident, $kind:ident, ($($argument:ident),*), [$class:ident.$call:ident $object:ident $loc:ident $name:ident], $ours:expr) => {
         match forward!($library, $kind, ($($argument),*), [$class.$call $object], $ours) {
-            Err(Error::Elsewhere(there)) => {
+            Err(Error::Elsewhere { there, .. }) => {
+                let there = Crossing::of(there)?;
                 let loc = there.root();
                 let ($object, $loc, $name) = (there.file(), &raw const loc, there.name());
                 there.leave(through::$kind(through::class($library)?.$class.$call.map(|call| call($($argument),*))))

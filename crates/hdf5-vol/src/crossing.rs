@@ -1,6 +1,7 @@
 //! Paths that lead from one of our files into a native one, by an external link or as the source of a virtual dataset.
 
 use std::{
+    any::Any,
     borrow::Cow,
     ffi::{CString, c_char, c_int, c_uint, c_void},
     ptr,
@@ -20,16 +21,20 @@ pub(crate) struct Crossing {
     path: CString,
 }
 
-impl std::fmt::Debug for Crossing {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "Crossing({:?})", self.path)
-    }
-}
-
 impl Crossing {
     pub(crate) fn new(library: &'static Library, file: Id, path: &str) -> Result<Box<Self>> {
         let path = CString::new(path).map_err(|_| Error::argument("a path with a zero byte"))?;
         Ok(Box::new(Self { library, file, path }))
+    }
+
+    /// As an error, which the callback catches.
+    pub(crate) fn into_error(self: Box<Self>) -> Error {
+        Error::Elsewhere { path: self.path().into_owned(), there: self }
+    }
+
+    /// From such an error.
+    pub(crate) fn of(there: Box<dyn Any>) -> Result<Box<Self>> {
+        there.downcast().map_err(|_| Error::argument("a path that leads nowhere"))
     }
 
     pub(crate) fn path(&self) -> Cow<'_, str> {

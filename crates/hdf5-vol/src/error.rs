@@ -1,8 +1,8 @@
 //! Why a callback failed. It never leaves the crate: `guard.rs` puts its text on HDF5's error stack.
 
-use isotach_hdf5::Error as FileError;
+use std::any::Any;
 
-use crate::crossing::Crossing;
+use isotach_hdf5::Error as FileError;
 
 /// What every function of this crate returns.
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
@@ -22,8 +22,8 @@ pub(crate) enum Error {
     Unsupported(String),
     /// HDF5's own connector failed, and has said why.
     Native,
-    /// The path leads into a native file.
-    Elsewhere(Box<Crossing>),
+    /// The path leads into a native file, to which there is a `Crossing`.
+    Elsewhere { path: String, there: Box<dyn Any> },
 }
 
 impl Error {
@@ -78,8 +78,8 @@ impl std::fmt::Display for Error {
             Self::Library(function) => write!(out, "{function} failed"),
             Self::Argument(what) => out.write_str(what),
             Self::Native => out.write_str("the native connector failed"),
-            Self::Elsewhere(there) => {
-                write!(out, "'{}' is in a native file, where this cannot lead", there.path())
+            Self::Elsewhere { path, .. } => {
+                write!(out, "'{path}' is in a native file, where this cannot lead")
             }
             Self::Unsupported(what) => write!(out, "the Isotach connector has no support for {what}"),
         }

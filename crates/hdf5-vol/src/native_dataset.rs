@@ -14,7 +14,7 @@ use crate::{
     id::{Id, check},
     library::Library,
     pairs::Pair,
-    space, through,
+    space::{self, Wanted},
 };
 
 /// The callbacks of HDF5's own connector, which the first shadow of a library finds.

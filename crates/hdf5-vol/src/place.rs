@@ -120,7 +120,7 @@ impl Place {
                         Beside::Ours(view) => view,
                         Beside::Native(file) => {
                             let there = Crossing::new(from.view.library, file, &inner)?;
-                            return Err(Error::Elsewhere(there));
+                            return Err(there.into_error());
                         }
                     };
                     let object = view.file.root()?;

@@ -370,7 +370,7 @@ impl Source {
         let object = view.file.root()?;
         let root = Place { view, node: Node { object, path: Some("/".to_owned()) } };
         let place = match root.follow(path, DEFAULT) {
-            Err(Error::Elsewhere(there)) => return Self::native(&there),
+            Err(Error::Elsewhere { there, .. }) => return Self::native(&*Crossing::of(there)?),
             place => place?,
         };
         if place.object().kind() != Kind::Dataset {
