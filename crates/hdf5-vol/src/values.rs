@@ -89,6 +89,7 @@ fn stored(datatype: &[u8]) -> FileResult<Stored<'_>> {
     Stored::parse(datatype).map_err(damaged)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` gives errors away")]
 fn damaged(error: isotach_hdf5_types::Error) -> FileError {
     FileError::corrupt(error.to_string(), "a header or an attribute")
 }

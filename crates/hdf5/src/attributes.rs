@@ -75,7 +75,7 @@ impl Object {
             None => session.next_order(self.number(), ATTRIBUTE)?,
         };
         self.forget_value(&mut session, &key, old.as_deref());
-        self.put_record(&mut session, key, AttributeRecord { attribute, value, length });
+        self.put_record(&mut session, key, &AttributeRecord { attribute, value, length });
         Ok(())
     }
 
@@ -90,7 +90,7 @@ impl Object {
         Ok((Place::Array(self.file().store.write_array(&bytes)?), length))
     }
 
-    fn put_record(&self, session: &mut Session, key: Vec<u8>, record: AttributeRecord) {
+    fn put_record(&self, session: &mut Session, key: Vec<u8>, record: &AttributeRecord) {
         let record = record.encode();
         session.count_stored(value_length(&key, &record).into());
         session.put(metadata(self.number()), key, record);
@@ -158,7 +158,7 @@ impl Object {
             self.forget_value(&mut session, &old_key, before.as_deref());
             session.remove(object, &old_key);
             attribute.name = new_name.to_owned();
-            self.put_record(&mut session, new_key, AttributeRecord { attribute, value, length });
+            self.put_record(&mut session, new_key, &AttributeRecord { attribute, value, length });
             return Ok(());
         }
     }
