@@ -3,14 +3,15 @@
 
 use std::{
     ffi::{c_int, c_void},
+    io::Write as _,
     panic::catch_unwind,
     ptr,
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use crate::{
     abi::{Herr, Hid, id_type},
-    error::Result,
-    handle::{Handle, handle},
+    error::{Error, Result},
     id::check,
     library::Library,
     shadow,
@@ -30,6 +31,7 @@ unsafe extern "C" fn at_end(context: *mut c_void) {
     // SAFETY: `prepare` gave the library, which is only shared.
     let Some(library) = (unsafe { context.cast::<Library>().cast_const().as_ref() }) else { return };
     // There is nobody to be told of a failure: what is open then stays open.
+    IS_ENDING.store(true, Ordering::Relaxed);
     drop(catch_unwind(|| end(library)));
 }
 
@@ -38,14 +40,7 @@ fn end(library: &'static Library) -> Result<()> {
     for kind in KINDS {
         for id in ids(library, kind)? {
             if shadow::file_number(library.H5VLobject(id)).is_some() {
-                let name = name_of(library, kind, id);
-                let mut left = library.H5Idec_ref(id);
-                while left > 0 {
-                    left = library.H5Idec_ref(id);
-                }
-                if left < 0 {
-                    tell_failure(&name);
-                }
+                while library.H5Idec_ref(id) > 0 {}
             }
         }
     }
@@ -57,23 +52,13 @@ fn end(library: &'static Library) -> Result<()> {
     Ok(())
 }
 
-/// The name of a file of ours.
-fn name_of(library: &'static Library, kind: c_int, id: Hid) -> Option<String> {
-    if kind != id_type::FILE {
-        return None;
-    }
-    // SAFETY: the id is that of an open file of this connector.
-    let view = unsafe { handle(library.H5VLobject(id)) }.and_then(Handle::view);
-    view.ok().map(|view| view.name.clone())
-}
+/// Whether the library ends: no call of the program is there to fail.
+static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
-/// Tells of a file that could not be committed. No call of the program is there to fail.
-fn tell_failure(name: &Option<String>) {
-    use std::io::Write as _;
-    if let Some(name) = name {
-        let line = format!(
-            "isotach: file {name} was open at the end of the program, and what was written to it could not be committed\n"
-        );
+/// Tells of a file that is closed at the end, and could not be committed.
+pub(crate) fn tell(name: &str, error: &Error) {
+    if IS_ENDING.load(Ordering::Relaxed) {
+        let line = format!("isotach: file {name} was open at the end, and is not committed: {error}\n");
         // There is nobody else to be told.
         drop(std::io::stderr().write_all(line.as_bytes()));
     }

@@ -10,8 +10,9 @@ use isotach_hdf5::{Access, Creation, Error as FileError, File, Header, Kind, Ran
 use crate::{
     abi::{
         CONTAINER_INFO_VERSION, ContainerInfo, FileGetArgs, FileSpecificArgs, Herr, Hid, NAME, OptionalArgs,
-        access, file_get, file_op, file_specific,
+        access, count, file_get, file_op, file_specific,
     },
+    ending,
     error::{Error, Result},
     handle::{Handle, handle, take, text},
     id::Id,
@@ -100,7 +101,8 @@ fn prepared<T>(
     fapl: Hid,
     prepare: impl FnOnce() -> Result<T>,
 ) -> Result<(Option<Box<dyn Ranks>>, T)> {
-    let ranks = library.mpi.as_ref().map_or(Ok(None), |mpi| mpi.ranks(library, fapl))?;
+    let ranks =
+        library.mpi.as_ref().map_or(Ok(None), |mpi| mpi.ranks(fapl, || site::is_parallel(library, fapl)))?;
     let Some(ranks) = ranks else { return Ok((None, prepare()?)) };
     let (ranks, ready) = agree_before(ranks, prepare())?;
     Ok((Some(ranks), ready))
@@ -133,11 +135,29 @@ fn in_own_place(site: &Site, name: &str, wanted: Access) -> Result<Option<Arc<Fi
     Ok(Some(site.open(name, wanted)?))
 }
 
+/// Whether a handle on a file may be closed. The last one of several ranks needs that none has objects open, as in native HDF5: the ranks
+/// could not commit together what is written later.
+fn check_closing(view: &View) -> Result<()> {
+    if !view.ends_for_ranks() {
+        return Ok(());
+    }
+    // Committed types write nothing.
+    let types = count::DATASET | count::GROUP | count::ATTRIBUTE | count::LOCAL;
+    let open = open_ids::of(view, types, usize::MAX).and_then(|ids| match ids.len() {
+        0 => Ok(()),
+        many => Err(Error::argument(format!(
+            "file {} has {many} objects open, which must be closed before a file of several ranks is",
+            view.name
+        ))),
+    });
+    view.file.agree(open)
+}
+
 /// Closes a handle on a file. With the last one of its opening everything written is committed.
 pub(crate) unsafe fn close(_: &'static Library, file: *mut c_void) -> Result<Herr> {
     // SAFETY: HDF5 passes a file of this connector. One whose closing has failed before has no view.
     let view = unsafe { handle(file) }.and_then(Handle::view);
-    let agreed = view.map_or(Ok(()), |view| view.check_closing());
+    let agreed = view.map_or(Ok(()), |view| check_closing(&view));
     if let Err(error) = &agreed
         && !error.is_of_store()
     {
@@ -149,6 +169,9 @@ pub(crate) unsafe fn close(_: &'static Library, file: *mut c_void) -> Result<Her
     let Some(view) = closing.view()? else { return Ok(0) };
     view.close_file_handle();
     let settled = if view.has_file_handles() { Ok(()) } else { agreed.and_then(|()| view.settle()) };
+    if let Err(error) = &settled {
+        ending::tell(&view.name, error);
+    }
     // The view before the handle, so that the shadow is closed while the handle is still there.
     drop(view);
     closing.end(settled)

@@ -16,8 +16,7 @@ use crate::{
     abi::{Herr, Hid},
     error::{Error, Result},
     id::check,
-    library::{Handle, Library},
-    site,
+    library::Handle,
 };
 
 /// How many bytes a message has at most: counts and places are `int`s.
@@ -140,11 +139,15 @@ impl Mpi {
 
     /// The ranks of a file access property list, if it has a communicator of several. Every rank calls this, since the library duplicates
     /// the communicator.
-    pub(crate) fn ranks(&'static self, library: &Library, fapl: Hid) -> Result<Option<Box<dyn Ranks>>> {
+    pub(crate) fn ranks(
+        &'static self,
+        fapl: Hid,
+        is_parallel: impl FnOnce() -> Result<bool>,
+    ) -> Result<Option<Box<dyn Ranks>>> {
         match &self.kind {
             Kind::Open(functions) => functions.ranks(fapl),
             Kind::Mpich(functions) => functions.ranks(fapl),
-            Kind::Unknown(version) if site::is_parallel(library, fapl)? => Err(Error::unsupported(format!(
+            Kind::Unknown(version) if is_parallel()? => Err(Error::unsupported(format!(
                 "the MPI library {version:?}: expected Open MPI, or MPICH, Intel MPI, MVAPICH or Cray MPI"
             ))),
             Kind::Unknown(_) => Ok(None),

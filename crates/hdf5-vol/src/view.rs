@@ -13,13 +13,13 @@ use std::{
 use isotach_hdf5::{Access, Error as FileError, File, Last, Object, Resolved, Site};
 
 use crate::{
-    abi::{NAME, access, count},
+    abi::{NAME, access},
     crossing,
     error::{Error, Result},
     handle::{Body, Handle, is_type_of, take},
     id::Id,
     library::Library,
-    open_ids, search,
+    search,
     shadow::{self, Shadow},
     types::FileType,
 };
@@ -169,23 +169,10 @@ impl View {
         Ok(())
     }
 
-    /// Whether the last handle of a file may be closed. One of several ranks must have no objects open on any of them, as in native HDF5: the
-    /// ranks could not commit together what is written later.
-    pub(crate) fn check_closing(&self) -> Result<()> {
+    /// Whether closing this handle commits what several ranks have written.
+    pub(crate) fn ends_for_ranks(&self) -> bool {
         let is_last = self.file_handles.load(Ordering::Relaxed) == 1;
-        if !is_last || !self.file.is_shared() || self.writable().is_err() || !self.file.is_writable() {
-            return Ok(());
-        }
-        // Committed types write nothing.
-        let types = count::DATASET | count::GROUP | count::ATTRIBUTE | count::LOCAL;
-        let open = open_ids::of(self, types, usize::MAX).and_then(|ids| match ids.len() {
-            0 => Ok(()),
-            many => Err(Error::argument(format!(
-                "file {} has {many} objects open, which must be closed before a file of several ranks is",
-                self.name
-            ))),
-        });
-        self.file.agree(open)
+        is_last && self.file.is_shared() && self.writable().is_ok() && self.file.is_writable()
     }
 
     /// Commits when an object is flushed. Ranks can only do it together, which programs know of files; native HDF5 refuses it, too.
