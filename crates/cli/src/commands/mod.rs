@@ -182,10 +182,13 @@ mod tests {
     const PAGE: &str = include_str!("../../../../docs/cli.md");
 
     /// The command lines of the examples in docs/cli.md, up to a pipe.
-    fn examples() -> impl Iterator<Item = Vec<&'static str>> {
+    fn examples() -> impl Iterator<Item = Vec<String>> {
         let lines = PAGE.lines().filter_map(|line| line.strip_prefix("$ "));
         let lines = lines.filter(|line| line.starts_with("isotach "));
-        lines.map(|line| line.split(['|', '>']).next().unwrap_or(line).split_whitespace().collect())
+        lines.map(|line| {
+            let words = shlex::split(line).unwrap_or_else(|| panic!("{line}: quotes that do not match"));
+            words.into_iter().take_while(|word| !word.starts_with(['|', '>'])).collect()
+        })
     }
 
     #[test]
