@@ -5,7 +5,7 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-ceph lint fuzz fuzz-long bench peers kernels docs test-nightly clean build deb install-libdaos wheel test-python test-extras install-c install-libfdb5
+.PHONY: help setup demo test test-ceph lint fuzz fuzz-long bench peers kernels docs test-nightly clean build deb install-libdaos wheel test-python test-extras install-c install-hdf5 install-libfdb5
 
 # Options are passed on: make demo DEMO="--members 8", make bench BENCH="--quick", make kernels KERNELS="--quick".
 DEMO ?=
@@ -35,6 +35,9 @@ install-libdaos: ## Install the libdaos, its headers and pkg-config files in PRE
 
 install-c: ## Install the C interface, libisotach, in PREFIX
 	scripts/capi install isotach $(PREFIX)
+
+install-hdf5: ## Install the HDF5 connector, libisotach_vol, and its header in PREFIX
+	scripts/capi install isotach_vol $(PREFIX)
 
 install-libfdb5: ## Install the libfdb5, for programs that were built for FDB, in PREFIX
 	scripts/capi install fdb5 $(PREFIX)

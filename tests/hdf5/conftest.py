@@ -25,7 +25,7 @@ def library() -> Path:
     return next(path for path in folder.glob("libhdf5-*.so*"))
 
 
-def compile_c(sources: list[Path], program: Path) -> None:
+def compile_c(sources: list[Path], program: Path, *more: str) -> None:
     """Builds a program that is linked with the library in h5py's wheel."""
     compiler = shutil.which("cc")
     if compiler is None:
@@ -37,7 +37,7 @@ def compile_c(sources: list[Path], program: Path) -> None:
     # The wheel's library finds its own libraries beside it.
     links = [str(hdf5), f"-Wl,-rpath,{hdf5.parent}", "-Wl,--allow-shlib-undefined"]
     flags = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-I", headers]
-    subprocess.run([compiler, *flags, *map(str, sources), "-o", str(program), *links], check=True)
+    subprocess.run([compiler, *flags, *map(str, sources), "-o", str(program), *more, *links], check=True)
 
 
 @dataclass(frozen=True)
@@ -66,14 +66,19 @@ class Connector:
 NATIVE = Connector({})
 
 
+def built() -> Path:
+    """The connector that cargo has built."""
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    connector = target / "debug" / "libisotach_vol.so"
+    assert connector.is_file(), f"there is no {connector}: cargo build -p isotach-hdf5-vol"
+    return connector.resolve()
+
+
 @pytest.fixture(scope="session")
 def isotach(tmp_path_factory: pytest.TempPathFactory) -> Connector:
     """The connector, alone in a folder: HDF5 opens every library of a plugin folder."""
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    built = target / "debug" / "libisotach_vol.so"
-    assert built.is_file(), f"there is no {built}: cargo build -p isotach-hdf5-vol"
     folder = tmp_path_factory.mktemp("plugins")
-    (folder / built.name).symlink_to(built.resolve())
+    (folder / built().name).symlink_to(built())
     return Connector({"HDF5_PLUGIN_PATH": str(folder), "HDF5_VOL_CONNECTOR": "isotach"})
 
 

@@ -380,5 +380,5 @@ def test_files_in_a_pool_are_copied_from_and_to(files: Path, isotach: Connector,
 
 
 def test_the_help_of_each_command_has_an_example(tmp_path: Path) -> None:
-    for action in ("ls", "dump", "copy"):
+    for action in ("ls", "dump", "copy", "snapshot", "sweep"):
         assert f"isotach h5 {action} " in command(tmp_path, action, "--help").stdout

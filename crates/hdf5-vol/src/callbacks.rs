@@ -151,7 +151,7 @@ callbacks! {
     pointer file_open(name: Name, flags: c_uint, fapl: Hid, dxpl: Hid, req: Request) -> Object [] { file::open => name, flags, fapl, dxpl }
     status file_get(obj: Object, args: *mut FileGetArgs, dxpl: Hid, req: Request) -> Herr [file.get obj] { file::get => obj, args }
     status file_specific(obj: Object, args: *mut FileSpecificArgs, dxpl: Hid, req: Request) -> Herr [else forward::file_specific => obj, args, dxpl, req] { file::specific => obj, args }
-    status file_optional(obj: Object, args: *mut OptionalArgs, dxpl: Hid, req: Request) -> Herr [file.optional obj] { file::optional => obj, args }
+    status file_optional(obj: Object, args: *mut OptionalArgs, dxpl: Hid, req: Request) -> Herr [else forward::file_optional => obj, args, dxpl, req] { file::optional => obj, args }
     status file_close(obj: Object, dxpl: Hid, req: Request) -> Herr [close file obj] { file::close => obj }
 
     pointer group_create(obj: Object, loc: Loc, name: Name, lcpl: Hid, gcpl: Hid, gapl: Hid, dxpl: Hid, req: Request) -> Object [group.create obj loc name] {

@@ -150,7 +150,7 @@ pub(crate) unsafe fn existing(
 /// several ranks nothing can be, and each closes its objects alone.
 pub(crate) fn close(closing: Closing) -> Result<Herr> {
     let Some(view) = closing.view()? else { return Ok(0) };
-    let settled = if view.has_file_handles() || view.file.is_shared() { Ok(()) } else { view.settle() };
+    let settled = if view.has_file_handles() || view.file.is_shared() { Ok(()) } else { view.end() };
     // The view before the handle, so that the shadow is closed while the handle is still there.
     drop(view);
     closing.end(settled)

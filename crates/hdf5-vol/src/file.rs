@@ -12,14 +12,14 @@ use crate::{
         CONTAINER_INFO_VERSION, ContainerInfo, FileGetArgs, FileSpecificArgs, Herr, Hid, NAME, OptionalArgs,
         access, count, file_get, file_op, file_specific,
     },
-    ending,
+    calls, ending,
     error::{Error, Result},
     handle::{Handle, handle, take, text},
     id::Id,
     library::Library,
     native, open_ids,
     out::{put, put_text},
-    page_buffer, plist, shadow, site, through,
+    page_buffer, past, plist, shadow, site, through,
     view::View,
 };
 
@@ -36,6 +36,7 @@ pub(crate) unsafe fn create(
         // SAFETY: HDF5 passes a text and lists.
         return unsafe { through::create_file(library, name, flags, (fcpl, fapl, dxpl)) };
     }
+    past::refuse(library, fapl)?;
     let creation = if flags & access::EXCLUSIVE != 0 { Creation::New } else { Creation::Truncate };
     let prepare = || {
         // SAFETY: HDF5 passes a text.
@@ -68,17 +69,19 @@ pub(crate) unsafe fn open(
         // SAFETY: HDF5 passes a text.
         let path = unsafe { text(name) }?;
         let site = site::of(library, fapl)?;
+        let (at, is_past) = (past::of(library, fapl, &site)?, past::is_set(library, fapl)?);
         // All ranks see the same path, and go the same way.
-        let is_native = site::is_parallel(library, fapl)? && !site.exists(path)? && site.is_foreign(path)?;
-        Ok((path, site, is_native))
+        let is_native =
+            !is_past && site::is_parallel(library, fapl)? && !site.exists(path)? && site.is_foreign(path)?;
+        Ok((path, site, at, is_past, is_native))
     };
-    let (ranks, (path, site, is_native)) = prepared(library, fapl, prepare)?;
+    let (ranks, (path, site, at, is_past, is_native)) = prepared(library, fapl, prepare)?;
     let opened = match ranks {
         _ if is_native => None,
-        Some(ranks) => Some(site.open_together(ranks, path, wanted)?),
-        None if site::has_own_place(library, fapl)? => in_own_place(&site, path, wanted)?,
-        None => match site.open(path, wanted) {
-            Err(FileError::Foreign { .. }) => None,
+        Some(ranks) => Some(at.open_together(ranks, path, wanted)?),
+        None if site::has_own_place(library, fapl)? => in_own_place(&at, path, wanted)?,
+        None => match at.open(path, wanted) {
+            Err(FileError::Foreign { .. }) if !is_past => None,
             opened => Some(opened?),
         },
     };
@@ -168,7 +171,7 @@ pub(crate) unsafe fn close(_: &'static Library, file: *mut c_void) -> Result<Her
     let closing = unsafe { take(file) }?;
     let Some(view) = closing.view()? else { return Ok(0) };
     view.close_file_handle();
-    let settled = if view.has_file_handles() { Ok(()) } else { agreed.and_then(|()| view.settle()) };
+    let settled = if view.has_file_handles() { Ok(()) } else { agreed.and_then(|()| view.end()) };
     if let Err(error) = &settled {
         ending::tell(&view.name, error);
     }
@@ -344,6 +347,8 @@ pub(crate) unsafe fn optional(
             unsafe { view.shadow.file_optional(arguments) }
         }
         // SAFETY: the number says what the arguments are.
+        calls::OPERATION => unsafe { calls::run(&view, arguments.args) },
+        // SAFETY: as above.
         op => unsafe { native::file(&view, op as c_int, arguments.args) },
     }
 }

@@ -5,8 +5,9 @@ use std::{ffi::c_void, ptr};
 use crate::{
     abi::{
         FileSpecific, FileSpecificArgs, GroupSpecificArgs, Herr, Hid, LinkCreateArgs, LocParams,
-        file_specific, group_specific, link_create,
+        OptionalArgs, file_specific, group_specific, link_create,
     },
+    calls,
     dataset::{self, Many},
     error::{Error, Result},
     library::Library,
@@ -40,6 +41,30 @@ pub(crate) unsafe fn file_specific(
         }
     }
     Ok(Some(done))
+}
+
+/// Passes an optional operation on an open file on, but for those that only files of this connector have.
+///
+/// # Safety
+/// As [`file_specific`].
+pub(crate) unsafe fn file_optional(
+    library: &'static Library,
+    object: *mut c_void,
+    arguments: *mut OptionalArgs,
+    dxpl: Hid,
+    request: *mut *mut c_void,
+) -> Result<Option<Herr>> {
+    // SAFETY: the caller's promise.
+    let Some(file) = (unsafe { object_of(object) }) else { return Ok(None) };
+    // SAFETY: as above.
+    if unsafe { arguments.as_ref() }.is_some_and(|arguments| arguments.op == calls::OPERATION) {
+        return Err(Error::argument(
+            "a file of HDF5's own format: expected a file of Isotach, which `isotach h5 copy` makes of it",
+        ));
+    }
+    let call = class(library)?.file.optional;
+    // SAFETY: as above.
+    status(call.map(|call| unsafe { call(file, arguments, dxpl, request) })).map(Some)
 }
 
 /// Passes an operation on a group on. What is mounted is a native file, too.

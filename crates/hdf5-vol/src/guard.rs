@@ -29,7 +29,14 @@ pub(crate) fn pointer(
 }
 
 fn run<T>(slot: usize, body: impl FnOnce(&'static Library) -> Result<T>) -> Option<T> {
-    let library = tables::library(slot)?;
+    call(tables::library(slot)?, body)
+}
+
+/// Runs what a program calls. Puts an error on the stack of the library.
+pub(crate) fn call<T>(
+    library: &'static Library,
+    body: impl FnOnce(&'static Library) -> Result<T>,
+) -> Option<T> {
     match catch_unwind(AssertUnwindSafe(|| body(library))) {
         Ok(Ok(value)) => Some(value),
         Ok(Err(Error::Native)) => None,

@@ -82,6 +82,9 @@ macro_rules! library {
 
 library! {
     ids {
+        H5open() -> Herr;
+        H5Iget_type(id: Hid) -> c_int;
+        H5Pisa_class(list: Hid, class: Hid) -> Htri;
         H5Iinc_ref(id: Hid) -> c_int;
         H5Idec_ref(id: Hid) -> c_int;
         H5Eget_current_stack() -> Hid;
@@ -166,10 +169,20 @@ library! {
         H5Pset_efile_prefix(list: Hid, prefix: *const c_char) -> Herr;
         H5Pset_external(list: Hid, name: *const c_char, offset: i64, length: Hsize) -> Herr;
         H5Pget_vol_info(list: Hid, info: *mut *mut c_void) -> Herr;
+        H5Pexist(list: Hid, name: *const c_char) -> Htri;
+        H5Pinsert2(list: Hid, name: *const c_char, size: usize, value: *mut c_void, set: *const c_void, get: *const c_void, delete: *const c_void, copy: *const c_void, compare: *const c_void, close: *const c_void) -> Herr;
+        H5Pset(list: Hid, name: *const c_char, value: *const c_void) -> Herr;
+        H5Pget(list: Hid, name: *const c_char, value: *mut c_void) -> Herr;
+        H5Pget_size(list: Hid, name: *const c_char, size: *mut usize) -> Herr;
+        H5Premove(list: Hid, name: *const c_char) -> Herr;
+        H5Pget_vol_id(list: Hid, id: *mut Hid) -> Herr;
+        H5VLcmp_connector_cls(order: *mut c_int, one: Hid, other: Hid) -> Herr;
         H5Pset_vol(list: Hid, connector: Hid, info: *const c_void) -> Herr;
         H5Iiterate(kind: c_int, op: IdCallback, data: *mut c_void) -> Herr;
         H5atclose(op: CloseCallback, context: *mut c_void) -> Herr;
         H5VLget_connector_id_by_name(name: *const c_char) -> Hid;
+        H5VLget_connector_name(id: Hid, name: *mut c_char, size: usize) -> isize;
+        H5VLfile_optional_op(file_name: *const c_char, function: *const c_char, line: c_uint, file: Hid, arguments: *mut OptionalArgs, dxpl: Hid, event_set: Hid) -> Herr;
         H5VLget_file_type(file: *mut c_void, connector: Hid, kind: Hid) -> Hid;
         H5VLwrap_register(object: *mut c_void, kind: c_int) -> Hid;
         H5Fcreate(name: *const c_char, flags: c_uint, fcpl: Hid, fapl: Hid) -> Hid;
@@ -199,6 +212,7 @@ library! {
         H5P_CLS_DATATYPE_CREATE_ID_g;
         H5P_CLS_ATTRIBUTE_CREATE_ID_g;
         H5P_LST_FILE_CREATE_ID_g;
+        H5P_LST_FILE_ACCESS_ID_g;
         H5P_LST_GROUP_ACCESS_ID_g;
         H5P_LST_DATASET_CREATE_ID_g;
         H5P_LST_DATASET_ACCESS_ID_g;

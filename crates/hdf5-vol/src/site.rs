@@ -10,10 +10,11 @@ use std::{
 use isotach_hdf5::Site;
 
 use crate::{
-    abi::{Herr, Hid},
+    abi::{DEFAULT, Herr, Hid, INVALID, NAME},
     error::Result,
-    id::check,
+    id::{Id, check},
     library::Library,
+    past, shadow,
 };
 
 /// The sites of the process, by info string.
@@ -29,6 +30,26 @@ pub(crate) fn of(library: &Library, fapl: Hid) -> Result<Site> {
     let site = Site::from_environment(Some(&text).filter(|text| !text.is_empty()).map(String::as_str))?;
     sites.insert(text, site.clone());
     Ok(site)
+}
+
+/// The site of a list that a program has given to the connector itself. One of another connector says nothing of where files are.
+pub(crate) fn of_program(library: &'static Library, fapl: Hid) -> Result<Site> {
+    let fapl = if fapl == DEFAULT { library.H5P_LST_FILE_ACCESS_ID_g() } else { fapl };
+    past::check_list(library, fapl)?;
+    if is_ours(library, fapl)? { of(library, fapl) } else { Ok(Site::from_environment(None)?) }
+}
+
+/// Whether a list names this connector.
+fn is_ours(library: &'static Library, fapl: Hid) -> Result<bool> {
+    let Ok(ours) = shadow::connector(library, NAME) else { return Ok(false) };
+    let (mut named, mut order) = (INVALID, 0);
+    // SAFETY: the library sets an id, which is closed once.
+    check(unsafe { library.H5Pget_vol_id(fapl, &raw mut named) }, "H5Pget_vol_id")?;
+    let named = Id::new(library, named, "H5Pget_vol_id")?;
+    // SAFETY: the library sets a number.
+    let status = unsafe { library.H5VLcmp_connector_cls(&raw mut order, ours.raw(), named.raw()) };
+    check(status, "H5VLcmp_connector_cls")?;
+    Ok(order == 0)
 }
 
 /// Whether a file access property list says itself where the bytes of a file go, so that the file is native: in several files, in memory

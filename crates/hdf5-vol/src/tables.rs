@@ -32,6 +32,11 @@ pub(crate) fn enter(library: Library) -> Result<usize, String> {
     Ok(slot)
 }
 
+/// The library with a key.
+pub(crate) fn with_key(key: usize) -> Option<&'static Library> {
+    TABLES.iter().filter_map(OnceLock::get).find(|library| library.key() == key)
+}
+
 /// Notes the class of the connector for the library of a slot.
 pub(crate) fn set_class(slot: usize, class: &'static ConnectorClass) {
     if let Some(place) = CLASSES.get(slot) {

@@ -6,7 +6,7 @@ use std::{
     ptr,
     sync::{
         Arc, Mutex, PoisonError, Weak,
-        atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering},
     },
 };
 
@@ -32,6 +32,8 @@ pub(crate) struct View {
     /// The name as the program gave it.
     pub(crate) name: String,
     intent: AtomicU32,
+    /// The last transaction that was started through it.
+    started: AtomicU64,
     pub(crate) fapl: Option<Id>,
     /// The types that are in use, by their stored form. Before `host` and the shadow, which they refer to.
     types: Mutex<HashMap<Vec<u8>, Arc<FileType>>>,
@@ -75,6 +77,7 @@ impl View {
             site,
             name: name.to_owned(),
             intent: AtomicU32::new(intent),
+            started: AtomicU64::new(0),
             fapl,
             types: Mutex::default(),
             host: Host(Handle::host(library, view.clone())),
@@ -148,7 +151,23 @@ impl View {
         self.blob_failure.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Commits what was written, if anything was. After a failed write through any opening nothing is committed until all are closed: readers
+    /// Notes that the program has started a transaction through this view.
+    pub(crate) fn note_started(&self, number: u64) {
+        self.started.store(number, Ordering::Relaxed);
+    }
+
+    /// Commits what was written, when the file is closed. A transaction that was started through this view and not ended is given up.
+    pub(crate) fn end(&self) -> Result<()> {
+        let started =
+            self.file.started_transaction().filter(|number| *number == self.started.load(Ordering::Relaxed));
+        let Some(number) = started else { return self.settle() };
+        self.file.leave_transaction()?;
+        let what = format!("close of file {} while transaction {number} is started", self.name);
+        let expected = "that it is finished or aborted first; what was changed in it is given up, and its number stays open";
+        Err(FileError::invalid(what, expected).into())
+    }
+
+    /// Commits what was written, if anything was and no transaction is started. After a failed write through any opening nothing is committed until all are closed: readers
     /// keep the last whole version. An opening for reading leaves to the others of the file when they commit.
     pub(crate) fn settle(&self) -> Result<()> {
         if self.writable().is_err() || !self.file.is_writable() {
@@ -162,7 +181,7 @@ impl View {
         if let Some(cause) = self.file.failure() {
             return Err(FileError::WriteFailed { what: self.name.clone(), cause }.into());
         }
-        if !self.file.has_changes() {
+        if self.file.started_transaction().is_some() || !self.file.has_changes() {
             return Ok(());
         }
         self.file.commit()?;

@@ -33,14 +33,14 @@ const UPDATES_MAX: usize = 4096;
 const BYTES_MAX: usize = 4 << 20;
 
 /// A condition of the commit.
-struct Condition {
-    object: ObjectId,
-    key: Vec<u8>,
-    expected: Expected,
+pub(crate) struct Condition {
+    pub(crate) object: ObjectId,
+    pub(crate) key: Vec<u8>,
+    pub(crate) expected: Expected,
 }
 
 /// What an entry must be.
-enum Expected {
+pub(crate) enum Expected {
     Absent,
     Present,
     Equal(Vec<u8>),
@@ -48,7 +48,7 @@ enum Expected {
 
 impl Expected {
     /// The same as now.
-    fn of(now: Option<Vec<u8>>) -> Self {
+    pub(crate) fn of(now: Option<Vec<u8>>) -> Self {
         now.map_or(Self::Absent, Self::Equal)
     }
 }
@@ -125,10 +125,7 @@ impl<'c> Sink<'c> {
 impl Session {
     /// Commits everything and begins a new version.
     pub(crate) fn commit(&mut self, store: &Store) -> Result<()> {
-        if self.is_uncertain {
-            let what = format!("file in container {}", store.container.label());
-            return Err(Error::Object(ObjectError::Poisoned { what }));
-        }
+        self.check_certain()?;
         self.close_page(store)?;
         if !self.has_changes() {
             return Ok(());
@@ -157,7 +154,7 @@ impl Session {
             self.spill_whole(store, None)?;
             store.flush_arrays()?;
             attempts += 1;
-            match self.attempt(store) {
+            match self.attempt(store, Vec::new()) {
                 Err(Error::Object(ObjectError::Conflict { .. })) if attempts < backoff.attempts => {
                     backoff.pause(attempts, std::time::Duration::MAX);
                     self.merge(store)?;
@@ -207,9 +204,10 @@ impl Session {
         self.rebase(self.version);
     }
 
-    fn attempt(&mut self, store: &Store) -> Result<Epoch> {
+    /// Tries to commit, on these conditions and on those of the changes.
+    pub(crate) fn attempt(&mut self, store: &Store, mut conditions: Vec<Condition>) -> Result<Epoch> {
         let container = store.container.clone();
-        let mut conditions = self.conditions();
+        conditions.extend(self.conditions());
         let mut sink = Sink::new(&*container);
         let mut fence = self.fence_of_commit(&*container)?;
         let destroyed = self.updates(&*container, &mut sink)?;

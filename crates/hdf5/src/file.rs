@@ -14,6 +14,7 @@ use isotach_object::{Container, Epoch};
 use crate::{
     BlobId, Error, Header, Kind, Object, Result,
     layout::{FILE, PROPERTIES_KEY, ROOT, new_file},
+    participant::Own,
     ranks::Team,
     session::Session,
     store::Store,
@@ -39,6 +40,7 @@ pub struct File {
     team: OnceLock<Team>,
     /// Why a write failed in part, if one did.
     failure: Mutex<Option<String>>,
+    transactions: Mutex<Own>,
 }
 
 impl File {
@@ -54,7 +56,7 @@ impl File {
     }
 
     /// The file in a container of the past.
-    pub(crate) fn at_snapshot(name: &str, container: Arc<dyn Container>, root: u64) -> Result<Self> {
+    pub(crate) fn of_past(name: &str, container: Arc<dyn Container>, root: u64) -> Result<Self> {
         let session = Session::of_past(container.clone())?;
         Ok(Self::with_session(name, container, root, false, session))
     }
@@ -93,6 +95,7 @@ impl File {
             handles: Mutex::default(),
             team: OnceLock::new(),
             failure: Mutex::default(),
+            transactions: Mutex::default(),
         }
     }
 
@@ -157,6 +160,10 @@ impl File {
     /// Held while data is read or written, so that no commit destroys what is read.
     pub(crate) fn shared(&self) -> RwLockReadGuard<'_, ()> {
         self.gate.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn transactions(&self) -> MutexGuard<'_, Own> {
+        self.transactions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn alone(&self) -> RwLockWriteGuard<'_, ()> {
@@ -237,6 +244,18 @@ impl File {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(what);
     }
 
+    /// Fails after a write that failed.
+    pub(crate) fn check_failure(&self) -> Result<()> {
+        match self.failure() {
+            Some(cause) => Err(Error::WriteFailed { what: self.name.clone(), cause }),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn forget_failure(&self) {
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     /// The failure that was noted.
     pub fn failure(&self) -> Option<String> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -247,14 +266,16 @@ impl File {
     ///
     /// # Errors
     /// `AlreadyExists` if another process has created one of the links; what was written stays uncommitted. `WriteFailed` after
-    /// [`File::note_failure`]; `InvalidInput` after a fork. `Object`.
+    /// [`File::note_failure`]; `InvalidInput` after a fork, and while a [transaction](File::start_transaction) is started. `Object`.
     pub fn commit(&self) -> Result<u64> {
         if let Some(team) = self.team() {
             return self.commit_together(team);
         }
         let _alone = self.alone();
-        if let Some(cause) = self.failure() {
-            return Err(Error::WriteFailed { what: self.name.clone(), cause });
+        self.check_failure()?;
+        if let Some(number) = self.started_transaction() {
+            let what = format!("a commit of file {} while transaction {number} is started", self.name);
+            return Err(Error::invalid(what, "that it is finished or aborted first"));
         }
         let mut session = self.session();
         if self.is_writable() {

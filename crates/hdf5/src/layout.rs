@@ -25,6 +25,8 @@ pub(crate) const IN_PLACE: &[u8] = b"0";
 pub(crate) const FILE: ObjectId = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 1, 0);
 /// The object of the pages of blobs.
 pub(crate) const BLOBS: ObjectId = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 6, 0);
+/// The object of the books of numbered transactions.
+pub(crate) const TRANSACTIONS: ObjectId = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 7, 0);
 
 const LAYOUT_KEY: &[u8] = b"layout";
 pub(crate) const ROOT_KEY: &[u8] = b"root";

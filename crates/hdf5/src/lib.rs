@@ -31,6 +31,7 @@ mod object;
 mod one_by_one;
 mod open_files;
 mod parallel;
+mod participant;
 mod query;
 mod ranges;
 mod ranks;
@@ -46,6 +47,7 @@ mod stored;
 mod stub;
 mod sweep;
 mod together;
+mod transactions;
 mod unlinked;
 mod value_index;
 mod write;
@@ -66,6 +68,7 @@ pub use ranks::{Ranks, agree_before};
 pub use resolve::{Last, Resolved};
 pub use site::{Access, Creation, Site};
 pub use snapshots::Snapshot;
+pub use transactions::TransactionStatus;
 pub use value_index::{IndexInfo, IndexOptions};
 
 /// Elements that follow each other, counted in row-major order of the extent.

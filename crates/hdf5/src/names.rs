@@ -79,8 +79,8 @@ pub(crate) fn in_use(name: &str) -> Error {
     Error::invalid(format!("file {name}, which this process has open"), "a file that is closed")
 }
 
-pub(crate) fn read_only(name: &str, snapshot: &Label) -> Error {
-    Error::ReadOnly { what: format!("snapshot {snapshot} of file {name}") }
+pub(crate) fn read_only(name: &str, past: &impl std::fmt::Display) -> Error {
+    Error::ReadOnly { what: format!("{past} of file {name}") }
 }
 
 pub(crate) fn something_else(name: &str, what: &str) -> Error {

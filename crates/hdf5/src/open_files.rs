@@ -11,7 +11,7 @@ use std::{
 
 use isotach_object::{Label, PoolUri};
 
-use crate::{Error, File, Result};
+use crate::{Error, File, Result, snapshots::Past};
 
 /// What tells open files apart.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -19,7 +19,7 @@ pub(crate) struct Key {
     /// The URI of its pool.
     pub(crate) pool: String,
     pub(crate) label: Label,
-    pub(crate) snapshot: Option<Label>,
+    pub(crate) past: Option<Past>,
     /// The rank that has it open together with others.
     pub(crate) rank: Option<usize>,
 }
@@ -27,14 +27,14 @@ pub(crate) struct Key {
 impl Key {
     /// Of the newest version, for a process alone.
     pub(crate) fn of(pool: &PoolUri, label: &Label) -> Self {
-        Self { pool: pool.to_string(), label: label.clone(), snapshot: None, rank: None }
+        Self { pool: pool.to_string(), label: label.clone(), past: None, rank: None }
     }
 
     /// Refuses to open a file alone that several ranks have open, or the other way round: only all ranks together may commit.
     pub(crate) fn check_others(&self, open: &Open, name: &str) -> Result<()> {
         let is_other = |key: &Self| {
-            let Self { pool, label, snapshot, rank } = key;
-            (pool, label, snapshot) == (&self.pool, &self.label, &self.snapshot)
+            let Self { pool, label, past, rank } = key;
+            (pool, label, past) == (&self.pool, &self.label, &self.past)
                 && rank.is_some() != self.rank.is_some()
         };
         if !open.iter().any(|(key, file)| is_other(key) && file.strong_count() > 0) {

@@ -23,7 +23,11 @@ impl What<'_> {
     }
 
     /// Reads a whole record.
-    fn decode<T>(self, bytes: &[u8], fields: impl FnOnce(&mut Reader<'_>) -> Option<T>) -> Result<T> {
+    pub(crate) fn decode<T>(
+        self,
+        bytes: &[u8],
+        fields: impl FnOnce(&mut Reader<'_>) -> Option<T>,
+    ) -> Result<T> {
         let mut reader = Reader(bytes);
         match reader.u8() {
             Some(VERSION) => {}
@@ -61,7 +65,7 @@ fn flag(reader: &mut Reader<'_>) -> Option<bool> {
 }
 
 /// `count` values, which cannot be more than there are bytes.
-fn many<T>(
+pub(crate) fn many<T>(
     count: usize,
     reader: &mut Reader<'_>,
     one: impl Fn(&mut Reader<'_>) -> Option<T>,

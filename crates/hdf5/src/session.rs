@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// A changed entry.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Change {
     /// `None` for a removed one.
     pub(crate) value: Option<Vec<u8>>,
@@ -58,6 +58,8 @@ pub(crate) struct Session {
     pub(crate) is_reset: bool,
     pub(crate) changes: BTreeMap<Entry, Change>,
     pub(crate) chunks: BTreeMap<(u64, Key), Dirty>,
+    /// Arrays that a part of a transaction names, which keeps them from sweeps.
+    pub(crate) prepared: HashSet<ObjectId>,
     /// Objects that no commit has named.
     pub(crate) new: HashSet<u64>,
     /// Committed objects that were removed.
@@ -107,6 +109,7 @@ impl Session {
             is_reset,
             changes: BTreeMap::new(),
             chunks: BTreeMap::new(),
+            prepared: HashSet::new(),
             new: HashSet::new(),
             removed: HashSet::new(),
             unlinked: BTreeSet::new(),
@@ -213,6 +216,15 @@ impl Session {
         self.entries.clear();
         self.indexings.clear();
         self.blobs.forget();
+    }
+
+    /// Fails after a commit that may count or not.
+    pub(crate) fn check_certain(&self) -> Result<()> {
+        if !self.is_uncertain {
+            return Ok(());
+        }
+        let what = format!("file in container {}", self.live.label());
+        Err(Error::Object(ObjectError::Poisoned { what }))
     }
 
     pub(crate) fn has_changes(&self) -> bool {

@@ -19,7 +19,7 @@ use crate::{
         something_else,
     },
     open_files::{Key, Open, is_open, open_as_any, open_files, register},
-    snapshots,
+    snapshots::{self, Past},
     stub::{self, Found, Stub},
 };
 
@@ -56,8 +56,8 @@ pub struct Site {
     pool: Option<PoolUri>,
     /// The options of pools beside files, with a question mark in front.
     options: String,
-    /// The snapshot at which files are opened.
-    snapshot: Option<Label>,
+    /// The past state at which files are opened.
+    pub(crate) past: Option<Past>,
     registry: Registry,
 }
 
@@ -82,7 +82,7 @@ impl Place {
 impl Site {
     /// Files in this pool or, without one, in pools beside their paths.
     pub fn new(pool: Option<PoolUri>, registry: Registry) -> Self {
-        Self { pool, options: String::new(), snapshot: None, registry }
+        Self { pool, options: String::new(), past: None, registry }
     }
 
     /// The same with these options of pools beside paths, as in `sync=no`.
@@ -91,16 +91,6 @@ impl Site {
         let options = options.trim_start_matches('?');
         self.options = if options.is_empty() { String::new() } else { format!("?{options}") };
         self
-    }
-
-    /// The same where files are opened at a snapshot of this name, for reading.
-    ///
-    /// # Errors
-    /// `InvalidInput` for a name that no snapshot has.
-    pub fn at_snapshot(mut self, name: &str) -> Result<Self> {
-        let wrong = |error| Error::invalid(format!("snapshot {name:?}: {error}"), "the name of a snapshot");
-        self.snapshot = Some(name.parse().map_err(wrong)?);
-        Ok(self)
     }
 
     /// The site that a text names (a pool's URI; empty for none), or else `ISOTACH_H5_POOL`. A text that begins with a question mark has
@@ -257,17 +247,19 @@ impl Site {
     /// The same for a process alone, or for a rank of several.
     pub(crate) fn open_as(&self, name: &str, access: Access, rank: Option<usize>) -> Result<Arc<File>> {
         let mut open = open_files();
-        let mut open_at = |name: &str, snapshot: Option<&Label>| {
+        let mut open_at = |name: &str, past: Option<&Past>| {
             let (uri, label) = self.locate(name, access)?;
-            let key = Key { snapshot: snapshot.cloned(), rank, ..Key::of(&uri, &label) };
+            let key = Key { past: past.cloned(), rank, ..Key::of(&uri, &label) };
             self.open_key(&mut open, key, name, access)
         };
-        let absent = match open_at(name, self.snapshot.as_ref()) {
+        let absent = match open_at(name, self.past.as_ref()) {
             Err(error @ Error::NotFound { .. }) => error,
             outcome => return outcome,
         };
         match self.parts(name) {
-            Some((file, snapshot)) if self.is_there(&file)? => open_at(&file, Some(&snapshot)),
+            Some((file, snapshot)) if self.is_there(&file)? => {
+                open_at(&file, Some(&Past::Snapshot(snapshot)))
+            }
             _ => Err(self.foreign(name)?.unwrap_or(absent)),
         }
     }
@@ -279,16 +271,16 @@ impl Site {
         name: &str,
         access: Access,
     ) -> Result<Arc<File>> {
-        let snapshot = key.snapshot.as_ref();
+        let past = key.past.as_ref();
         let is_written = access == Access::ReadWrite;
         key.check_others(open, name)?;
         if let Some(file) = open.get(&key).and_then(Weak::upgrade) {
-            match snapshot {
-                Some(snapshot) if is_written => return Err(read_only(name, snapshot)),
+            match past {
+                Some(past) if is_written => return Err(read_only(name, past)),
                 None if is_written => file.make_writable(),
                 _ => {}
             }
-            if snapshot.is_none() && !file.has_changes() {
+            if past.is_none() && !file.has_changes() {
                 file.refresh()?;
             }
             return Ok(file);
@@ -303,13 +295,13 @@ impl Site {
             Err(Error::InvalidInput { .. }) if layout::is_empty(&*container)? => return Err(absent(name)),
             root => root?,
         };
-        let file = match snapshot {
+        let file = match past {
             None => File::new(name, container, root, is_written)?.with_stub(self.place(name)?.path()),
-            Some(snapshot) if is_written => return Err(read_only(name, snapshot)),
-            Some(snapshot) => {
-                let past = snapshots::open(&*container, snapshot, name)?;
-                let root = layout::check(&*past, name)?;
-                File::at_snapshot(&format!("{name}@{snapshot}"), past, root)?
+            Some(past) if is_written => return Err(read_only(name, past)),
+            Some(past) => {
+                let container = snapshots::open(&*container, past, name)?;
+                let root = layout::check(&*container, name)?;
+                File::of_past(&format!("{past} of {name}"), container, root)?
             }
         };
         Ok(register(open, key, file))

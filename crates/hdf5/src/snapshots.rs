@@ -3,11 +3,14 @@
 //! They are those of the container, so they have its rules for names. A file at a snapshot is opened under the file's name with `@` and that
 //! of the snapshot behind it.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use isotach_object::{Container, Error as ObjectError, Label};
 
-use crate::{Error, File, Result};
+use crate::{Error, File, Result, Site, transactions::version_of};
+
+/// How often the newest version is opened again because it was replaced meanwhile.
+const TRIES: usize = 20;
 
 /// A version with a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +19,57 @@ pub struct Snapshot {
     pub name: String,
     /// Its number, as [`File::version`] has it.
     pub version: u64,
+    /// The number of the last transaction in it; 0 if there is none.
+    pub transaction: u64,
+}
+
+/// A past state of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Past {
+    /// A snapshot.
+    Snapshot(Label),
+    /// The state when this transaction was the newest version.
+    Version(u64),
+}
+
+impl fmt::Display for Past {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Snapshot(name) => write!(out, "snapshot {name}"),
+            Self::Version(number) => write!(out, "version {number}"),
+        }
+    }
+}
+
+impl Past {
+    /// What its text says.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        match text.split_once(' ')? {
+            ("snapshot", name) => Some(Self::Snapshot(name.parse().ok()?)),
+            ("version", number) => Some(Self::Version(number.parse().ok()?)),
+            _ => None,
+        }
+    }
+}
+
+impl Site {
+    /// The same where files are opened at a snapshot of this name, for reading.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a name that no snapshot has.
+    pub fn at_snapshot(mut self, name: &str) -> Result<Self> {
+        let wrong = |error| Error::invalid(format!("snapshot {name:?}: {error}"), "the name of a snapshot");
+        self.past = Some(Past::Snapshot(name.parse().map_err(wrong)?));
+        Ok(self)
+    }
+
+    /// The same where files are opened at the version with this number, for reading: see [`File::start_transaction`]. There are the newest
+    /// version and those that a snapshot shows.
+    #[must_use]
+    pub fn at_version(mut self, number: u64) -> Self {
+        self.past = Some(Past::Version(number));
+        self
+    }
 }
 
 impl File {
@@ -40,10 +94,17 @@ impl File {
     /// `Corrupt`, `Object`.
     pub fn snapshots(&self) -> Result<Vec<Snapshot>> {
         let Some(snapshots) = self.store.container.facets().snapshots else { return Ok(Vec::new()) };
-        let named = snapshots.list()?.into_iter();
-        Ok(named
-            .map(|snapshot| Snapshot { name: snapshot.name.to_string(), version: snapshot.epoch.0 })
-            .collect())
+        let mut found = Vec::new();
+        for named in snapshots.list()? {
+            let transaction = match snapshots.open(&named.name) {
+                Ok(shown) => version_of(&*shown)?,
+                // Another process has removed it.
+                Err(ObjectError::NotFound { .. }) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            found.push(Snapshot { name: named.name.to_string(), version: named.epoch.0, transaction });
+        }
+        Ok(found)
     }
 
     /// Removes a snapshot. Files that are open at it stay open.
@@ -84,15 +145,40 @@ pub(crate) fn parts(name: &str, is_uri: bool) -> Option<(String, Label)> {
     (!file.is_empty() && !file.ends_with('/')).then(|| (format!("{file}{mark}{options}"), snapshot))
 }
 
-/// A handle on the container of a file at a snapshot.
-pub(crate) fn open(container: &dyn Container, snapshot: &Label, file: &str) -> Result<Arc<dyn Container>> {
-    let missing = |error| match error {
-        ObjectError::NotFound { .. } => {
-            Error::not_found(format!("snapshot {snapshot} of file {file} (errno = 2)"))
-        }
-        error => Error::from(error),
+/// A handle on the container of a file as it was.
+pub(crate) fn open(container: &dyn Container, past: &Past, file: &str) -> Result<Arc<dyn Container>> {
+    let found = match past {
+        Past::Snapshot(name) => container.snapshots()?.open(name).map_err(Error::from),
+        Past::Version(number) => open_version(container, *number),
     };
-    container.snapshots()?.open(snapshot).map_err(missing)
+    found.map_err(|error| match error {
+        Error::NotFound { .. } | Error::Object(ObjectError::NotFound { .. }) => {
+            Error::not_found(format!("{past} of file {file} (errno = 2)"))
+        }
+        error => error,
+    })
+}
+
+/// A handle on the container when a transaction was the newest version: the present one, or that of a snapshot.
+fn open_version(container: &dyn Container, number: u64) -> Result<Arc<dyn Container>> {
+    let snapshots = container.snapshots()?;
+    for _ in 0..TRIES {
+        match snapshots.open_at(container.epoch()?) {
+            Ok(newest) if version_of(&*newest)? == number => return Ok(newest),
+            Ok(_) => break,
+            // Another version came meanwhile.
+            Err(ObjectError::NotFound { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    // A truncation begins again with the numbers: the last snapshot that shows one counts.
+    for named in snapshots.list()?.iter().rev() {
+        let shown = snapshots.open(&named.name)?;
+        if version_of(&*shown)? == number {
+            return Ok(shown);
+        }
+    }
+    Err(Error::not_found(format!("version {number}")))
 }
 
 #[cfg(test)]

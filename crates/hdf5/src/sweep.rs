@@ -4,7 +4,8 @@
 //! A sweep lists the arrays that no entry names, then sets the *fence* in the file's record to a number above theirs, then reads all entries,
 //! and destroys the listed arrays that none of them names. What must stay true: a commit that names a new array has the condition that the fence
 //! is what it was when it was found not to be above that array's number. So the commit of a listed array came before the fence, and the sweep
-//! finds its entry, or it fails. An array keeps its place: no commit names it under another key.
+//! finds its entry, or it fails. An array keeps its place: no commit names it under another key. Only from a part of a
+//! [numbered transaction](crate::transactions) it goes to an entry, so parts are read first.
 
 use std::collections::HashSet;
 
@@ -21,6 +22,7 @@ use crate::{
     },
     records::{AttributeRecord, BlobPage, Chunk, Place},
     session::{Session, list},
+    transactions::arrays_of_parts,
     value_index::bins_in,
 };
 
@@ -31,7 +33,9 @@ impl Session {
     /// Fails if a sweep may have destroyed arrays that this session has written. Returns the fence, which must not change before the
     /// commit; `None` if the commit names no new array.
     pub(crate) fn fence_of_commit(&self, live: &dyn Container) -> Result<Option<Option<Vec<u8>>>> {
-        let Some(first) = self.written_arrays().iter().map(|array| array.lo()).min() else { return Ok(None) };
+        let written = self.written_arrays();
+        let own = written.difference(&self.prepared).map(|array| array.lo());
+        let Some(first) = own.min() else { return Ok(None) };
         let fence = fence(live)?;
         if first < number_of(fence.as_deref())? {
             return Err(Error::Swept { what: format!("container {}", live.label()) });
@@ -75,6 +79,10 @@ impl Site {
 
 /// Takes the arrays that entries name out of a set, and the value indexes of datasets.
 fn keep_named(container: &dyn Container, left: &mut HashSet<ObjectId>) -> Result<()> {
+    // Before the entries: what a part names goes to entries when its transaction is committed.
+    for named in arrays_of_parts(container)? {
+        left.remove(&named);
+    }
     each_object(container, |object| {
         if is_value_index(object) {
             // A program that does not know indexes may have removed the dataset.

@@ -14,6 +14,7 @@ use crate::{
     open_files::{Key, key_of_rank, open_files, register},
     ranks::{Call, Ranks, Team},
     session::Session,
+    snapshots::Past,
     store::Store,
 };
 
@@ -38,7 +39,7 @@ impl Opened {
         bytes.put_u64(self.version.0);
         bytes.put_text(&self.key.pool);
         bytes.put_text(&self.key.label.to_string());
-        bytes.put_text(&self.key.snapshot.as_ref().map_or_else(String::new, ToString::to_string));
+        bytes.put_text(&self.key.past.as_ref().map_or_else(String::new, ToString::to_string));
         bytes
     }
 
@@ -46,11 +47,11 @@ impl Opened {
         let mut reader = Reader(bytes);
         let (is_reset, is_shared) = (reader.u8()? != 0, reader.u8()? != 0);
         let version = Epoch(reader.u64()?);
-        let (pool, label, snapshot) = (reader.text()?, reader.text()?, reader.text()?);
+        let (pool, label, past) = (reader.text()?, reader.text()?, reader.text()?);
         let key = Key {
             pool: pool.to_owned(),
             label: label.parse().ok()?,
-            snapshot: if snapshot.is_empty() { None } else { Some(snapshot.parse().ok()?) },
+            past: if past.is_empty() { None } else { Some(Past::parse(past)?) },
             rank: Some(rank),
         };
         Some(Self { key, is_reset, is_shared, version })

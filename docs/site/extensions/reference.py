@@ -22,7 +22,15 @@ from sphinx.ext.napoleon import Config, NumpyDocstring
 from sphinx.util import logging
 from sphinx.util.inspect import TypeAliasForwardRef
 
-PUBLIC = ("isotach", "isotach.xarray", "isotach.zarr", "isotach.pyfdb", "isotach.pygribjump", "isotach.z3fdb")
+PUBLIC = (
+    "isotach",
+    "isotach.xarray",
+    "isotach.zarr",
+    "isotach.pyfdb",
+    "isotach.pygribjump",
+    "isotach.z3fdb",
+    "isotach.hdf5",
+)
 """The public modules of the package."""
 
 SECTIONS = Config(napoleon_use_rtype=False)

@@ -17,6 +17,8 @@ mod ranks_differ;
 mod snapshots;
 mod stored;
 mod sweep;
+mod transaction_crashes;
+mod transactions;
 mod types;
 mod value_index;
 mod whole_files;

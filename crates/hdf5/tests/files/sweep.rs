@@ -29,7 +29,7 @@ fn attribute(byte: u8) -> Attribute {
 }
 
 /// Lets what a file has written be stored, by a commit that fails since another has created its link.
-fn store_without_commit(file: &Arc<File>, other: &Arc<File>) {
+pub(crate) fn store_without_commit(file: &Arc<File>, other: &Arc<File>) {
     linked(file, "taken", group());
     other.refresh().unwrap();
     linked(other, "taken", group());

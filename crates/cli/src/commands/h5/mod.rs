@@ -7,6 +7,8 @@ mod index;
 mod ls;
 mod query;
 mod site;
+mod snapshot;
+mod sweep;
 mod values;
 
 use clap::{Args, Subcommand};
@@ -32,6 +34,8 @@ enum H5Action {
     Copy(copy::CopyFlags),
     Query(query::QueryFlags),
     Index(index::IndexFlags),
+    Snapshot(snapshot::SnapshotFlags),
+    Sweep(sweep::SweepFlags),
 }
 
 /// Runs the command.
@@ -44,5 +48,7 @@ pub(crate) fn run(flags: &H5Flags) -> Outcome {
         H5Action::Copy(flags) => copy::run(flags),
         H5Action::Query(flags) => query::run(flags),
         H5Action::Index(flags) => index::run(flags),
+        H5Action::Snapshot(flags) => snapshot::run(flags),
+        H5Action::Sweep(flags) => sweep::run(flags),
     }
 }
