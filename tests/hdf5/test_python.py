@@ -71,6 +71,23 @@ print(hdf5.status("a.h5", 3).state, hdf5.status("a.h5", 4).state, hdf5.newest_ve
     ]
 
 
+def test_a_thread_waits_for_a_transaction_while_another_one_ends_it(python: Run) -> None:
+    told = python("""
+import threading
+with h5py.File("a.h5", "r+") as file:
+    hdf5.start(file, 1)
+    found = []
+    waiting = threading.Thread(target=lambda: found.append(hdf5.wait(file, 1).state))
+    waiting.start()
+    for value in range(20):
+        file["x"][:] = value
+    hdf5.finish(file)
+    waiting.join()
+    print(found, hdf5.version(file), file["x"][0])
+""")
+    assert told == ["['committed'] 1 19"]
+
+
 def test_snapshots_are_created_opened_listed_and_removed(python: Run) -> None:
     told = python("""
 with h5py.File("a.h5", "r+") as file:
@@ -107,8 +124,11 @@ with h5py.File("a.h5", "r+") as file:
     print(failure(hdf5.start, file, 1))
     print(failure(hdf5.finish, file))
     print(failure(hdf5.start, file, -1))
+    print(failure(hdf5.start, file, 2, -1, 1))
+    print(failure(hdf5.start, file, 2, 0, 1 << 32))
     print(failure(hdf5.remove_snapshot, file, "none"))
     print(failure(hdf5.create_snapshot, file, "a b"))
+    print(failure(hdf5.create_snapshot, file, "a\\0b"))
 with h5py.File("a.h5", "r") as file:
     print(failure(hdf5.start, file, 2))
     print(failure(hdf5.start, file["x"], 2))
@@ -126,8 +146,11 @@ print(failure(hdf5.status, file, 1))
             ),
             ("OSError", "finish of a transaction of file a.h5: expected one that was started"),
             ("ValueError", "transaction -1: expected a number"),
+            ("ValueError", "participant -1: expected a number"),
+            ("ValueError", "participants 4294967296: expected a number"),
             ("OSError", "snapshot none of file a.h5 does not exist"),
             ("OSError", "expected 1 to 127"),
+            ("ValueError", "expected a name without NUL"),
             ("OSError", "for reading only"),
             ("TypeError", "expected an open h5py.File"),
             ("FileNotFoundError", "snapshot none of file a.h5"),

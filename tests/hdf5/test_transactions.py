@@ -168,6 +168,17 @@ def test_a_participant_that_was_killed_is_started_again(start: Start) -> None:
     assert again.ask("read") == "500x1 500x2"
 
 
+def test_of_two_processes_that_are_one_participant_the_first_finish_counts(start: Start) -> None:
+    late, quick = (start("open rw a.h5", "start 1 0 2") for _ in range(2))
+    late.ask("write 8", "group of-the-late")
+    quick.ask("write 9", "finish")
+    assert "another process has finished as participant 0" in late.fail("finish")
+    assert (late.ask("started"), late.ask("status 1")) == ("0", "open 1/2")
+    late.ask("close")
+    last = start("open rw a.h5", "start 1 1 2", "finish")
+    assert last.ask("read") == "1000x9" and last.ask("has of-the-late") == "0"
+
+
 def test_kills_at_any_moment_leave_the_last_committed_version(start: Start) -> None:
     for number in range(1, 13):
         writer = start("open rw a.h5", "abort 1" if number == 1 else f"abort {2 * number - 1}")

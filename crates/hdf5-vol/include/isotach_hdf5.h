@@ -58,7 +58,8 @@ typedef herr_t (*isotach_h5_snapshot_op_t)(const char *name, uint64_t version, v
  * and have no changes that are not flushed. It goes to the newest version. */
 herr_t isotach_h5_start_transaction(const hid_t *library, hid_t file, uint64_t number, unsigned participant, unsigned participants);
 /* Ends this process's part of the transaction that it has started. It is durable when this returns. It is seen, also through this file, when the
- * transaction is committed. */
+ * transaction is committed. It fails if the transaction was aborted, or if another process has finished this participant: then the transaction is
+ * ended here, and what was changed is given up. After another failure it is still started, and can be aborted. */
 herr_t isotach_h5_finish_transaction(const hid_t *library, hid_t file);
 /* Aborts a transaction that is not committed, for all its participants, whichever process has started or finished it. What this process has
  * changed in it is given up. */

@@ -6,6 +6,7 @@
 
 use std::{
     ffi::{c_char, c_int, c_void},
+    io::{self, Write as _},
     ptr,
     sync::Arc,
 };
@@ -48,8 +49,8 @@ pub(crate) unsafe fn with_library(
     match library(address) {
         Ok(library) => guard::call(library, body).unwrap_or(-1),
         Err(error) => {
-            // There is no error stack to put it on.
-            eprintln!("isotach_vol: {error}");
+            // There is no error stack to put it on, and nobody to be told if this fails.
+            drop(io::stderr().write_all(format!("isotach_vol: {error}\n").as_bytes()));
             -1
         }
     }

@@ -3,6 +3,7 @@
 use std::{
     ffi::{CStr, CString, c_char, c_int, c_uint, c_void},
     sync::Arc,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -29,8 +30,10 @@ pub(crate) struct Status {
 
 /// How long a reason may be, with the zero at its end.
 const REASON: usize = 244;
-/// How long one look at a transaction waits: the library is not called by other threads meanwhile.
+/// How long one look at a transaction waits. No other thread can use the library meanwhile.
 const LOOK: Duration = Duration::from_millis(20);
+/// How long the library is left to other threads between two looks.
+const PAUSE: Duration = Duration::from_millis(1);
 
 impl From<TransactionStatus> for Status {
     fn from(status: TransactionStatus) -> Self {
@@ -126,15 +129,12 @@ pub(crate) unsafe extern "C" fn isotach_h5_wait_transaction(
     timeout: i64,
     status: *mut Status,
 ) -> Herr {
-    let until =
-        u64::try_from(timeout).ok().map(|timeout| Instant::now().checked_add(Duration::from_millis(timeout)));
+    let timeout = u64::try_from(timeout).ok().map(Duration::from_millis);
+    // None for a wait without end, and for an end that no clock reaches.
+    let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     loop {
         let mut found = TransactionStatus::NotStarted;
-        // Of no end there is none left, and of one that is too far away neither.
-        let left = match until {
-            Some(Some(until)) => until.saturating_duration_since(Instant::now()),
-            Some(None) | None => Duration::MAX,
-        };
+        let left = until.map_or(Duration::MAX, |until| until.saturating_duration_since(Instant::now()));
         // SAFETY: the caller's promise.
         let outcome = unsafe {
             with_file(library, file, |view| {
@@ -150,6 +150,8 @@ pub(crate) unsafe extern "C" fn isotach_h5_wait_transaction(
             }
             return outcome;
         }
+        // Outside of the call, so that other threads get HDF5's lock.
+        thread::sleep(PAUSE.min(left));
     }
 }
 
@@ -168,21 +170,16 @@ pub(crate) unsafe extern "C" fn isotach_h5_iterate_snapshots(
     data: *mut c_void,
 ) -> Herr {
     let mut snapshots = Vec::new();
-    let mut list = || -> Result<Herr> {
-        // SAFETY: the caller's promise.
-        Ok(unsafe {
-            with_file(library, file, |view| {
-                if each.is_none() {
-                    return Err(Error::argument(
-                        "no function was given that is to be called for each snapshot",
-                    ));
-                }
-                snapshots = view.file.snapshots()?;
-                Ok(())
-            })
+    // SAFETY: the caller's promise.
+    let listed = unsafe {
+        with_file(library, file, |view| {
+            if each.is_none() {
+                return Err(Error::argument("op is NULL: expected a function to call for each snapshot"));
+            }
+            snapshots = view.file.snapshots()?;
+            Ok(())
         })
     };
-    let listed = list().unwrap_or(-1);
     let Some(each) = each.filter(|_| listed >= 0) else { return listed };
     for snapshot in snapshots {
         let name = CString::new(snapshot.name).unwrap_or_default();

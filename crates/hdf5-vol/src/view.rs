@@ -167,8 +167,8 @@ impl View {
         Err(FileError::invalid(what, expected).into())
     }
 
-    /// Commits what was written, if anything was and no transaction is started. After a failed write through any opening nothing is committed until all are closed: readers
-    /// keep the last whole version. An opening for reading leaves to the others of the file when they commit.
+    /// Commits what was written, if anything was and no transaction is started. After a failed write through any opening nothing is committed
+    /// until all are closed: readers keep the last whole version. An opening for reading leaves to the others of the file when they commit.
     pub(crate) fn settle(&self) -> Result<()> {
         if self.writable().is_err() || !self.file.is_writable() {
             return Ok(());

@@ -106,7 +106,7 @@ impl Session {
         self.base_listing(index(number))
     }
 
-    fn remove_chunk(&mut self, number: u64, key: Key) -> Result<()> {
+    pub(crate) fn remove_chunk(&mut self, number: u64, key: Key) -> Result<()> {
         self.forget_chunks(number, |other| *other == key)?;
         let removed = Dirty { seen: None, written: Written::All, fresh: None, state: State::Removed };
         self.chunks.insert((number, key), removed);

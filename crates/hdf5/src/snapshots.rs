@@ -5,7 +5,7 @@
 
 use std::{fmt, sync::Arc};
 
-use isotach_object::{Container, Error as ObjectError, Label};
+use isotach_object::{Container, Error as ObjectError, Label, Snapshots};
 
 use crate::{Error, File, Result, Site, transactions::version_of};
 
@@ -96,12 +96,7 @@ impl File {
         let Some(snapshots) = self.store.container.facets().snapshots else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         for named in snapshots.list()? {
-            let transaction = match snapshots.open(&named.name) {
-                Ok(shown) => version_of(&*shown)?,
-                // Another process has removed it.
-                Err(ObjectError::NotFound { .. }) => continue,
-                Err(error) => return Err(error.into()),
-            };
+            let Some((_, transaction)) = shown(snapshots, &named.name)? else { continue };
             found.push(Snapshot { name: named.name.to_string(), version: named.epoch.0, transaction });
         }
         Ok(found)
@@ -173,12 +168,25 @@ fn open_version(container: &dyn Container, number: u64) -> Result<Arc<dyn Contai
     }
     // A truncation begins again with the numbers: the last snapshot that shows one counts.
     for named in snapshots.list()?.iter().rev() {
-        let shown = snapshots.open(&named.name)?;
-        if version_of(&*shown)? == number {
-            return Ok(shown);
+        if let Some((container, version)) = shown(snapshots, &named.name)?
+            && version == number
+        {
+            return Ok(container);
         }
     }
     Err(Error::not_found(format!("version {number}")))
+}
+
+/// The container at a snapshot, and the number of its version. `None` if another process has removed the snapshot.
+fn shown(snapshots: &dyn Snapshots, name: &Label) -> Result<Option<(Arc<dyn Container>, u64)>> {
+    match snapshots.open(name) {
+        Ok(container) => {
+            let version = version_of(&*container)?;
+            Ok(Some((container, version)))
+        }
+        Err(ObjectError::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 #[cfg(test)]

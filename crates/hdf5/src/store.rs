@@ -34,8 +34,10 @@ pub(crate) struct Store {
     /// The process that opened it. After a fork, the child has the numbers and the changes of its parent, which are not to count twice.
     process: u32,
     numbers: Mutex<Numbers>,
-    /// Whether arrays were written since the last flush.
+    /// Whether arrays were written since the last flush began.
     has_written: AtomicBool,
+    /// Held while arrays are flushed.
+    flushing: Mutex<()>,
     decoded: Mutex<Decoded>,
 }
 
@@ -61,6 +63,7 @@ impl Store {
             process: process::id(),
             numbers: Mutex::default(),
             has_written: AtomicBool::new(false),
+            flushing: Mutex::default(),
             decoded: Mutex::default(),
         }
     }
@@ -120,8 +123,9 @@ impl Store {
         Ok(())
     }
 
-    /// Flushes if arrays were written since the last time.
+    /// Flushes if arrays were written since the last time. Waits for a flush of another thread, which may be that of the caller's arrays.
     pub(crate) fn flush_arrays(&self) -> Result<()> {
+        let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
         if self.has_written.swap(false, Ordering::AcqRel) {
             self.container.flush().inspect_err(|_| self.has_written.store(true, Ordering::Release))?;
         }
@@ -186,4 +190,55 @@ pub(crate) fn stored_bytes(
     let mut reads = [ArrayRead { cell, offset: 0, buffer: &mut bytes, filled: 0 }];
     container.read_many(&mut reads)?;
     Ok((reads[0].filled as u64 == chunk.stored_length).then_some(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::mpsc, thread, time::Duration};
+
+    use isotach_engine_kit::hooks::{Hooked, Hooks};
+    use isotach_object::{ContainerOptions, Engine as _, memory::Memory};
+
+    use super::*;
+
+    /// Says that a flush has begun, and ends it when it is told to.
+    #[derive(Debug)]
+    struct Slow {
+        begun: mpsc::Sender<()>,
+        end: Mutex<mpsc::Receiver<()>>,
+    }
+
+    impl Hooks for Slow {
+        fn flush(&self, inner: &dyn Container) -> isotach_object::Result<()> {
+            self.begun.send(()).unwrap();
+            self.end.lock().unwrap().recv().unwrap();
+            inner.flush()
+        }
+    }
+
+    #[test]
+    fn a_flush_of_arrays_waits_for_that_of_another_thread() {
+        let (engine, uri) = (Memory::new(), "memory:flush".parse().unwrap());
+        engine.create_pool(&uri).unwrap();
+        let (pool, label) = (engine.open_pool(&uri).unwrap(), "flush".parse().unwrap());
+        pool.create_container(&label, &ContainerOptions::default()).unwrap();
+        let ((begun, has_begun), (end, ended)) = (mpsc::channel(), mpsc::channel());
+        let slow = Slow { begun, end: Mutex::new(ended) };
+        let store = Store::new(Arc::new(Hooked::new(pool.open_container(&label).unwrap(), slow)));
+        store.write_array(&[1]).unwrap();
+        thread::scope(|scope| {
+            let flush = || store.flush_arrays().unwrap();
+            scope.spawn(flush);
+            has_begun.recv().unwrap();
+            let (done, is_done) = mpsc::channel();
+            scope.spawn(move || {
+                flush();
+                done.send(()).unwrap();
+            });
+            let too_early = is_done.recv_timeout(Duration::from_millis(100));
+            end.send(()).unwrap();
+            assert!(too_early.is_err(), "what was written is not flushed yet");
+            is_done.recv().unwrap();
+        });
+    }
 }

@@ -3,8 +3,8 @@
 use super::part::{Content, Part};
 use crate::{
     Result,
-    chunk::{Dirty, Key, State, Target, Written, array_of},
-    layout::{is_metadata, name_in},
+    chunk::{Key, Target, Written, array_of},
+    layout::{is_metadata, metadata, name_in},
     session::Session,
     store::Store,
 };
@@ -50,6 +50,13 @@ impl Session {
                 return Ok(Some(format!("object {number} was removed before")));
             }
         }
+        // What is changed here is of the other participants: which of them comes first means nothing.
+        let is_written = |number: &u64| {
+            self.changed(metadata(*number)).next().is_some() || self.chunks_of(*number).next().is_some()
+        };
+        if let Some(number) = part.removed.iter().find(|number| is_written(number)) {
+            return Ok(Some(format!("object {number} is removed by one participant and changed by another")));
+        }
         for (object, key, change) in &part.changes {
             let creates = change.is_new && change.value.is_some();
             if creates && self.get(*object, key)?.is_some() {
@@ -62,12 +69,7 @@ impl Session {
 
     fn load_chunk(&mut self, store: &Store, target: Target<'_>, key: Key, content: Content) -> Result<()> {
         match content {
-            Content::Removed => {
-                self.forget_chunks(target.number, |other| *other == key)?;
-                let removed = Dirty { seen: None, written: Written::All, fresh: None, state: State::Removed };
-                self.chunks.insert((target.number, key), removed);
-                Ok(())
-            }
+            Content::Removed => self.remove_chunk(target.number, key),
             Content::Whole(chunk) => self.set_stored(target, key, chunk, Written::All),
             Content::Ranges(chunk, ranges) => {
                 let patches = target.stored_ranges(&*store.container, &key, &chunk, &ranges)?;

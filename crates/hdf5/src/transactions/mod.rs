@@ -20,7 +20,7 @@ use isotach_object::{Backoff, Cell, Error as ObjectError, Precondition, Transact
 pub use self::books::TransactionStatus;
 pub(crate) use self::{books::version_of, part::arrays_of_parts};
 use self::{
-    books::{Books, Counter, open_key, part_key, retry},
+    books::{Books, Counter, aborted_key, open_key, part_key, retry},
     part::Part,
 };
 use crate::{
@@ -28,6 +28,7 @@ use crate::{
     fence::{fence, number_of},
     layout::{FENCE_KEY, FILE, TRANSACTIONS},
     participant::Participant,
+    session::Session,
 };
 
 impl File {
@@ -37,13 +38,14 @@ impl File {
     ///
     /// # Errors
     /// `InvalidInput` for a number that is settled or 0, another count of participants than was given before, a participant that has finished, a file
-    /// with changes that are not committed, and a process whose last transaction is not ended. `ReadOnly`; `Unsupported` where the engine has
-    /// no transactions; `Object`.
+    /// with changes that are not committed, and a process whose last transaction is not ended. `WriteFailed` after [`File::note_failure`];
+    /// `ReadOnly`; `Unsupported` where the engine has no transactions; `Object`.
     pub fn start_transaction(&self, number: u64, participant: u32, participants: u32) -> Result<()> {
         self.check_writable()?;
         self.check_transactions()?;
         let wanted = Participant { number, participant, participants };
         let _alone = self.alone();
+        self.check_failure()?;
         let mut own = self.transactions();
         if let Some(started) = own.started {
             let what = format!("start of {}", self.transaction_name(number));
@@ -58,7 +60,7 @@ impl File {
             return Err(Error::invalid(what, "a flush of the changes that belong to no transaction"));
         }
         let books = self.settle()?;
-        if own.finished > books.counter.settled && own.finished != number {
+        if own.finished != number && matches!(books.status(own.finished), TransactionStatus::Open { .. }) {
             let what =
                 format!("start of {}, while {} is not settled", self.transaction_name(number), own.finished);
             return Err(Error::invalid(
@@ -105,12 +107,13 @@ impl File {
                 "a number that was not",
             )),
             TransactionStatus::NotStarted => {
-                let key = open_key(number);
+                let (key, aborted) = (open_key(number), aborted_key(number));
                 let value = participants.to_le_bytes();
                 let put = Update::Put { cell: Cell::kv(TRANSACTIONS, &key), value: &value };
                 let transaction = Transaction::new()
                     .require(books.unchanged())
                     .require(Precondition::Absent(Cell::kv(TRANSACTIONS, &key)))
+                    .require(Precondition::Absent(Cell::kv(TRANSACTIONS, &aborted)))
                     .update(put);
                 self.store.container.commit(&transaction)?;
                 Ok(self.store.container.flush()?)
@@ -122,8 +125,9 @@ impl File {
     /// this file, when the transaction is committed, which may be at once.
     ///
     /// # Errors
-    /// `InvalidInput` if none is started, or if it was aborted by another process; `Swept`; `WriteFailed` after [`File::note_failure`]; `Object`. After
-    /// an error the transaction is still started, and can be aborted.
+    /// `InvalidInput` if none is started. `InvalidInput`, too, if the transaction was aborted by another process, or if another process has
+    /// finished this participant: the transaction is then ended here, and what was changed is given up. `Swept`; `WriteFailed` after
+    /// [`File::note_failure`]; `Object`. After these the transaction is still started, and can be aborted.
     pub fn finish_transaction(&self) -> Result<()> {
         let _alone = self.alone();
         let mut own = self.transactions();
@@ -136,19 +140,40 @@ impl File {
         self.check_failure()?;
         self.store.check_process()?;
         let mut session = self.session();
-        let part = session.part(&self.store)?;
-        let array = part.store(&self.store)?;
-        let put = retry(|| self.put_part(started, &part, array));
-        put.inspect_err(|error| {
-            session.is_uncertain = matches!(error, Error::Object(error) if !error.is_refusal());
-        })?;
+        let stored = self.store_part(&mut session, started);
+        if let Err(Error::InvalidInput { .. }) = &stored {
+            // It cannot be finished any more.
+            session.discard(&self.store);
+            own.started = None;
+        }
+        stored?;
         session.end_changes(&self.store);
         (own.started, own.finished) = (None, started.number);
-        self.store.container.flush()?;
         // The part is there. Who waits for the transaction gets the error that keeps it from being committed.
         let _ = self.settle();
-        session.rebase(self.store.container.epoch()?);
+        self.go_along(&mut session);
         Ok(())
+    }
+
+    /// Stores what a participant has changed, and makes it durable. The changes stay.
+    fn store_part(&self, session: &mut Session, started: Participant) -> Result<()> {
+        let part = session.part(&self.store)?;
+        let array = part.store(&self.store)?;
+        retry(|| self.put_part(started, &part, array)).inspect_err(|error| {
+            session.is_uncertain = matches!(error, Error::Object(error) if !error.is_refusal());
+        })?;
+        // Until it is flushed, it counts and may be lost.
+        session.is_uncertain = true;
+        self.store.container.flush()?;
+        session.is_uncertain = false;
+        Ok(())
+    }
+
+    /// Goes to the newest version, if there is an answer to which one it is.
+    fn go_along(&self, session: &mut Session) {
+        if let Ok(epoch) = self.store.container.epoch() {
+            session.rebase(epoch);
+        }
     }
 
     /// Notes in the books that a participant has finished: its part is in an array.
@@ -157,29 +182,7 @@ impl File {
         let open = open_key(started.number);
         let key = part_key(started.number, started.participant);
         let (open, cell) = (Cell::kv(TRANSACTIONS, &open), Cell::kv(TRANSACTIONS, &key));
-        let books = Books::read(container)?;
-        let name = || self.transaction_name(started.number);
-        match books.status(started.number) {
-            TransactionStatus::Open { participants, finished }
-                if participants == started.participants && !finished.contains(&started.participant) => {}
-            TransactionStatus::Aborted { reason } => {
-                return Err(Error::invalid(
-                    format!("finish of {}, which was aborted ({reason})", name()),
-                    "that it is aborted in this process, too",
-                ));
-            }
-            _ => {
-                let what = format!(
-                    "finish of {} by participant {}, which has finished",
-                    name(),
-                    started.participant
-                );
-                return Err(Error::invalid(
-                    what,
-                    "that it is aborted in this process, which was taken for dead",
-                ));
-            }
-        }
+        self.check_unfinished(started, Books::read(container)?.status(started.number))?;
         let fence = fence(container)?;
         let first = part.arrays()?.iter().map(|array| array.lo()).chain([number]).min();
         if first < Some(number_of(fence.as_deref())?) {
@@ -199,6 +202,26 @@ impl File {
             .update(Update::Put { cell, value: &value });
         container.commit(&transaction).map(drop)?;
         Ok(())
+    }
+
+    /// Refuses a participant that cannot finish any more.
+    fn check_unfinished(&self, started: Participant, status: TransactionStatus) -> Result<()> {
+        let Participant { number, participant, participants } = started;
+        let why = match status {
+            TransactionStatus::Open { participants: there, finished } if there == participants => {
+                if !finished.contains(&participant) {
+                    return Ok(());
+                }
+                format!("another process has finished as participant {participant}")
+            }
+            TransactionStatus::Aborted { reason } => format!("was aborted ({reason})"),
+            TransactionStatus::Committed => "is committed".to_owned(),
+            TransactionStatus::NotStarted | TransactionStatus::Open { .. } => {
+                "is gone, since the file was created anew".to_owned()
+            }
+        };
+        let what = format!("finish of {}, which {why}", self.transaction_name(number));
+        Err(Error::invalid(what, "one that is open; what was changed here is given up"))
     }
 
     /// Aborts a transaction for all its participants, whichever process has started or finished it, or one that no process has started: its
@@ -231,7 +254,7 @@ impl File {
         self.store.container.flush()?;
         let mut session = self.session();
         if !session.has_changes() {
-            session.rebase(self.store.container.epoch()?);
+            self.go_along(&mut session);
         }
         Ok(())
     }

@@ -44,36 +44,36 @@ pub(super) fn settle(store: &Store) -> Result<(Books, Option<u64>)> {
 
 /// Settles the next number if it is due.
 fn settle_next(store: &Store, books: &Books, stored: &mut Option<u64>) -> Result<bool> {
-    let next = books.counter.settled + 1;
+    let next = books.counter.settled.saturating_add(1);
     if books.is_aborted(next) {
         return skip(store, books, next).map(|()| true);
     }
-    let parts = books.parts_of(next);
-    match books.open.get(&next) {
-        Some(participants) if parts.len() == *participants as usize => {}
-        _ => return Ok(false),
+    if books.open.get(&next).is_none_or(|participants| books.parts_of(next).len() < *participants as usize) {
+        return Ok(false);
     }
     let mut session = Session::new(store.container.clone(), false)?;
-    for (_, place) in &parts {
-        if let Some(clash) = session.load(store, Part::read(&*store.container, *place)?)? {
-            discard_own(store, &session);
-            abort(store, next, &clash)?;
-            return Ok(true);
-        }
-    }
-    let committed = commit(store, &mut session, books, next);
-    if committed.is_err() && !session.is_uncertain {
+    let outcome = commit(store, &mut session, books, next);
+    if !matches!(outcome, Ok(None)) && !session.is_uncertain {
         discard_own(store, &session);
     }
-    committed?;
+    if let Some(clash) = outcome? {
+        abort(store, next, &clash)?;
+        return Ok(true);
+    }
     *stored = session.counted.take().or(*stored);
     session.end_changes(store);
     store.container.flush()?;
     Ok(true)
 }
 
-/// Commits a number whose parts are in the session.
-fn commit(store: &Store, session: &mut Session, books: &Books, number: u64) -> Result<()> {
+/// Puts the parts of a number into a session, and commits it. Returns why the parts cannot be put there, if they cannot.
+fn commit(store: &Store, session: &mut Session, books: &Books, number: u64) -> Result<Option<String>> {
+    let parts = books.parts_of(number);
+    for (_, place) in &parts {
+        if let Some(clash) = session.load(store, Part::read(&*store.container, *place)?)? {
+            return Ok(Some(clash));
+        }
+    }
     let open = open_key(number);
     let participants = books.open.get(&number).map(|participants| participants.to_le_bytes().to_vec());
     let conditions = vec![
@@ -85,26 +85,31 @@ fn commit(store: &Store, session: &mut Session, books: &Books, number: u64) -> R
         Condition { object: TRANSACTIONS, key: open.clone(), expected: Expected::of(participants) },
     ];
     session.remove(TRANSACTIONS, &open);
-    for (participant, (place, _)) in books.parts_of(number) {
+    for (participant, (place, _)) in parts {
         session.remove(TRANSACTIONS, &part_key(number, participant));
         session.destroyed.push(array(place));
     }
     session.put(TRANSACTIONS, COUNTER.to_vec(), Counter { settled: number, version: number }.encode());
     session.spill_whole(store, None)?;
     store.flush_arrays()?;
-    session.attempt(store, conditions).map(drop)
+    session.attempt(store, conditions)?;
+    Ok(None)
 }
 
 /// Destroys the arrays that a session wrote that is not committed, but for those of the parts.
 fn discard_own(store: &Store, session: &Session) {
-    let own = session.written_arrays();
-    store.discard(&own.difference(&session.prepared).copied().collect::<Vec<_>>());
+    let own = session.written_arrays().into_iter().chain(session.unused.iter().copied());
+    store.discard(&own.filter(|array| !session.prepared.contains(array)).collect::<Vec<_>>());
 }
 
 /// Skips a number that was aborted.
 fn skip(store: &Store, books: &Books, number: u64) -> Result<()> {
     let counter = Counter { settled: number, ..books.counter }.encode();
-    let mut transaction = Transaction::new().require(books.unchanged());
+    let aborted = aborted_key(number);
+    // A file that was created anew may have the same counter, which is none.
+    let mut transaction = Transaction::new()
+        .require(books.unchanged())
+        .require(Precondition::Present(Cell::kv(TRANSACTIONS, &aborted)));
     let parts = books.parts_of(number);
     let keys: Vec<_> = parts.iter().map(|(participant, _)| part_key(number, *participant)).collect();
     for (key, (_, (place, _))) in keys.iter().zip(&parts) {

@@ -11,6 +11,7 @@ use std::{
 };
 
 use isotach_engine_daos::Daos;
+use isotach_engine_kit::hooks::{Hooked, Hooks, hook_engine};
 use isotach_engine_posix::Posix;
 use isotach_engine_rados::Rados;
 use isotach_hdf5::{Access, Charset, Creation, Data, Error, File, Run, Site, Target};
@@ -63,14 +64,18 @@ impl Shared {
 
     /// The site of a process, which spells the pool in its own way.
     pub(crate) fn site(&self, process: usize) -> Site {
+        let uri = self.uri_of(process);
+        Site::new(Some(uri.clone()), registry(&uri))
+    }
+
+    fn uri_of(&self, process: usize) -> PoolUri {
         let uri = match &self.folder {
             Some(folder) => {
                 format!("posix:{}{}pool?sync=no", folder.path().display(), "/".repeat(process + 1))
             }
             None => format!("{}?depth={}", self.uri, 16 + process),
         };
-        let uri: PoolUri = uri.parse().unwrap();
-        Site::new(Some(uri.clone()), registry(&uri))
+        uri.parse().unwrap()
     }
 
     pub(crate) fn create(&self) -> Arc<File> {
@@ -79,6 +84,17 @@ impl Shared {
 
     pub(crate) fn open(&self, process: usize) -> Arc<File> {
         self.site(process).open("/x/a.h5", Access::ReadWrite).unwrap()
+    }
+
+    /// The file as a process has it whose containers have these hooks, in a posix pool.
+    pub(crate) fn open_with(&self, process: usize, hooks: impl Hooks + Clone + 'static) -> Arc<File> {
+        let engine = hook_engine(
+            Arc::new(Posix),
+            |_| Ok(()),
+            move |container| Arc::new(Hooked::new(container, hooks.clone())),
+        );
+        let site = Site::new(Some(self.uri_of(process)), Registry::new().with(engine));
+        site.open("/x/a.h5", Access::ReadWrite).unwrap()
     }
 }
 

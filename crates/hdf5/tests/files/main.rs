@@ -18,6 +18,7 @@ mod snapshots;
 mod stored;
 mod sweep;
 mod transaction_crashes;
+mod transaction_races;
 mod transactions;
 mod types;
 mod value_index;

@@ -53,7 +53,9 @@ __all__ = [
 
 _STATES = ("not-started", "open", "committed", "aborted")
 _LOOK_MS = 20
-"""How long one call waits. No other thread uses HDF5 meanwhile."""
+"""How long one call waits. No other thread can use HDF5 meanwhile."""
+_PAUSE_S = 0.001
+"""How long HDF5 is left to other threads between two calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +123,20 @@ def start(file: Any, number: int, participant: int = 0, participants: int = 1) -
         _file(file),
         "start_transaction",
         _u64(number),
-        ctypes.c_uint(participant),
-        ctypes.c_uint(participants),
+        _u32("participant", participant),
+        _u32("participants", participants),
     )
 
 
 def finish(file: Any) -> None:
-    """Ends this process's part of the transaction that it has started. It is durable then, and seen when the transaction is committed."""
+    """Ends this process's part of the transaction that it has started. It is durable then, and seen when the transaction is committed.
+
+    Raises
+    ------
+    OSError
+        No transaction is started. Or it was aborted, or another process has finished this participant: then the transaction is ended here, and what was
+        changed is given up. After other failures it is still started, and can be aborted.
+    """
     _call(_file(file), "finish_transaction")
 
 
@@ -157,8 +166,8 @@ def wait(file: Any, number: int, timeout: float | None = None) -> Status:
             _call(there, "wait_transaction", _u64(number), ctypes.c_int64(look), ctypes.byref(found))
             if found.state >= _STATES.index("committed") or left == 0:
                 return found.status()
-            # Other threads of Python take their turn.
-            time.sleep(0)
+            # Other threads get h5py's lock.
+            time.sleep(_PAUSE_S)
 
 
 def status(file: Any, number: int) -> Status:
@@ -214,7 +223,7 @@ def open(path: str | os.PathLike[str], *, snapshot: str | None = None, version: 
     # As h5py opens files: closing one closes what is open in it.
     list_.set_fclose_degree(h5py.h5f.CLOSE_STRONG)
     if snapshot is not None:
-        _call_list(list_, "set_snapshot", ctypes.c_char_p(snapshot.encode()))
+        _call_list(list_, "set_snapshot", _name(snapshot))
     if version is not None:
         _call_list(list_, "set_version", _u64(version))
     return h5py.File(h5py.h5f.open(os.fsencode(path), h5py.h5f.ACC_RDONLY, fapl=list_))
@@ -229,7 +238,7 @@ def create_snapshot(file: Any, name: str) -> None:
         There is a snapshot of this name, the name has other characters than ``A-Z a-z 0-9 . _ : -``, or the engine has no snapshots.
     """
     with _opened(file, "r+") as there:
-        _call(there, "create_snapshot", ctypes.c_char_p(name.encode()))
+        _call(there, "create_snapshot", _name(name))
 
 
 def remove_snapshot(file: Any, name: str) -> None:
@@ -241,7 +250,7 @@ def remove_snapshot(file: Any, name: str) -> None:
         There is no snapshot of this name.
     """
     with _opened(file, "r+") as there:
-        _call(there, "remove_snapshot", ctypes.c_char_p(name.encode()))
+        _call(there, "remove_snapshot", _name(name))
 
 
 def snapshots(file: Any) -> list[Snapshot]:
@@ -341,6 +350,18 @@ def _u64(number: int) -> ctypes.c_uint64:
     if not 0 <= number < 1 << 64:
         raise ValueError(f"transaction {number}: expected a number from 1 to 2**64 - 1")
     return ctypes.c_uint64(number)
+
+
+def _u32(name: str, number: int) -> ctypes.c_uint:
+    if not 0 <= number < 1 << 32:
+        raise ValueError(f"{name} {number}: expected a number from 0 to 2**32 - 1")
+    return ctypes.c_uint(number)
+
+
+def _name(name: str) -> ctypes.c_char_p:
+    if "\0" in name:
+        raise ValueError(f"snapshot {name!r}: expected a name without NUL")
+    return ctypes.c_char_p(name.encode())
 
 
 def _file(file: Any) -> Any:
