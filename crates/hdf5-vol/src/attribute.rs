@@ -45,15 +45,12 @@ pub(crate) unsafe fn create(
     // SAFETY: HDF5 passes an object of this connector, a location and a text.
     let (place, name) = unsafe { (place::place(object, loc)?, text(name)?) };
     place.view.writable()?;
-    if place.object().attribute(name)?.is_some() {
-        return Err(FileError::AlreadyExists { what: format!("the attribute '{name}'") }.into());
-    }
     let stored = types::encode(&place.view, new.kind)?;
     let space = space::extent(library, new.space)?;
     let count = count_of(&space)?;
     let size = place.view.file_type(&stored)?.size;
     let length = count.checked_mul(size).ok_or_else(|| Error::argument("an attribute larger than memory"))?;
-    place.object().put_attribute(Attribute {
+    place.object().create_attribute(Attribute {
         name: name.to_owned(),
         charset: plist::charset(library, new.acpl)?,
         order: 0,
@@ -236,7 +233,7 @@ pub(crate) unsafe fn write(
         bytes.truncate(kind.size * count);
     }
     stored.value = bytes;
-    open.node.object.put_attribute(stored)?;
+    open.node.object.write_attribute(stored)?;
     Ok(0)
 }
 

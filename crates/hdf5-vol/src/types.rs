@@ -20,13 +20,26 @@ const VERSION: u8 = 1;
 const HEAD: usize = 9;
 
 /// The stored form of a type of the program's.
-pub(crate) fn encode(view: &View, kind: Hid) -> Result<Vec<u8>> {
+pub(crate) fn encode(view: &Arc<View>, kind: Hid) -> Result<Vec<u8>> {
     let library = view.library;
-    let mut number = 0;
     if yes(library.H5Tcommitted(kind), "H5Tcommitted")? {
-        number = committed_number(library.H5VLobject(kind), view.file.number()).unwrap_or(0);
+        let number = committed_number(library.H5VLobject(kind), view.file.number()).unwrap_or(0);
+        return encode_with(library, kind, number);
     }
-    encode_with(library, kind, number)
+    match library.H5Tget_class(kind) {
+        // Equal ones of other classes may have other orders of members, or other tags.
+        type_class::INTEGER | type_class::FLOAT | type_class::STRING => {
+            for known in view.plain_types() {
+                if yes(library.H5Tequal(kind, known.memory.raw()), "H5Tequal")? {
+                    return Ok(known.stored.clone());
+                }
+            }
+            let stored = encode_plain(library, kind)?;
+            view.note_plain_type(view.file_type(&stored)?);
+            Ok(stored)
+        }
+        _ => encode_plain(library, kind),
+    }
 }
 
 /// The stored form of a type that is to be committed itself.
@@ -118,6 +131,7 @@ pub(crate) fn shadow(view: &Arc<View>, object: &Object) -> Result<TypeShadow> {
 
 /// A type in the form of the file and in that of memory.
 pub(crate) struct FileType {
+    pub(crate) stored: Vec<u8>,
     pub(crate) file: Id,
     pub(crate) memory: Id,
     /// The bytes of an element in the file.
@@ -149,7 +163,7 @@ impl FileType {
             return Err(Error::Library("H5Tget_size"));
         }
         let contents = contents(library, memory.raw())?;
-        Ok(Self { file, memory, size, contents })
+        Ok(Self { stored: stored.to_vec(), file, memory, size, contents })
     }
 
     /// Refuses data whose elements are of another size, since buffers are made for those of the type.

@@ -24,6 +24,9 @@ use crate::{
     types::FileType,
 };
 
+/// How many plain types are kept for comparing.
+const PLAIN_TYPES: usize = 4;
+
 /// One opening of a file.
 pub(crate) struct View {
     pub(crate) library: &'static Library,
@@ -37,6 +40,8 @@ pub(crate) struct View {
     pub(crate) fapl: Option<Id>,
     /// The types that are in use, by their stored form. Before `host` and the shadow, which they refer to.
     types: Mutex<HashMap<Vec<u8>, Arc<FileType>>>,
+    /// Some of them that are plain.
+    plain_types: Mutex<Vec<Arc<FileType>>>,
     /// The file object that types in the form of the file belong to; HDF5 asks it for blobs.
     host: Host,
     pub(crate) shadow: Shadow,
@@ -80,6 +85,7 @@ impl View {
             started: AtomicU64::new(0),
             fapl,
             types: Mutex::default(),
+            plain_types: Mutex::default(),
             host: Host(Handle::host(library, view.clone())),
             shadow,
             file_handles: AtomicUsize::new(0),
@@ -238,6 +244,19 @@ impl View {
         let new = Arc::new(FileType::new(self, stored)?);
         self.types.lock().unwrap_or_else(PoisonError::into_inner).insert(stored.to_vec(), Arc::clone(&new));
         Ok(new)
+    }
+
+    /// Some plain types that were encoded: encoding one again would take ten times as long as comparing.
+    pub(crate) fn plain_types(&self) -> Vec<Arc<FileType>> {
+        self.plain_types.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Keeps a plain type that was encoded, if there is room.
+    pub(crate) fn note_plain_type(&self, kind: Arc<FileType>) {
+        let mut known = self.plain_types.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() < PLAIN_TYPES {
+            known.push(kind);
+        }
     }
 
     /// Notes the path by which an object was reached.

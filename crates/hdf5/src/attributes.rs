@@ -35,10 +35,10 @@ impl Object {
         let (record, base) = {
             let mut session = self.file().session();
             let Some(record) = session.get(object, &key)? else { return Ok(None) };
-            let is_here = session.changes.contains_key(&(object, key));
             let record = AttributeRecord::decode(name, &record, &self.place())?;
-            let is_elsewhere = matches!(record.value, Place::Array(_));
-            (record, if is_here || !is_elsewhere { None } else { Some(session.base()?) })
+            let is_in_base =
+                matches!(record.value, Place::Array(_)) && !session.changes.contains_key(&(object, key));
+            (record, if is_in_base { Some(session.base()?) } else { None })
         };
         let value = match record.value {
             Place::Inline(value) => value,
@@ -64,12 +64,26 @@ impl Object {
     /// # Errors
     /// `ReadOnly`; `InvalidInput` for an empty name; `Object`.
     pub fn put_attribute(&self, attribute: Attribute) -> Result<()> {
+        self.set_attribute(attribute, true)
+    }
+
+    /// Sets an attribute whose name is new.
+    ///
+    /// # Errors
+    /// `AlreadyExists`, and as [`Object::put_attribute`].
+    pub fn create_attribute(&self, attribute: Attribute) -> Result<()> {
+        self.set_attribute(attribute, false)
+    }
+
+    fn set_attribute(&self, mut attribute: Attribute, may_replace: bool) -> Result<()> {
         self.check_attribute(&attribute.name)?;
         let (object, key) = (metadata(self.number()), named(ATTRIBUTE, &attribute.name));
-        let mut attribute = attribute;
         let (value, length) = self.stored_value(mem::take(&mut attribute.value))?;
         let mut session = self.file().session();
         let old = session.get(object, &key)?;
+        if old.is_some() && !may_replace {
+            return Err(self.taken(&mut session, &attribute.name, &value));
+        }
         attribute.order = match old.as_ref().and_then(|old| order_of(&key, old)) {
             Some(order) => order,
             None => session.next_order(self.number(), ATTRIBUTE)?,
@@ -77,6 +91,42 @@ impl Object {
         self.forget_value(&mut session, &key, old.as_deref());
         self.put_record(&mut session, key, &AttributeRecord { attribute, value, length });
         Ok(())
+    }
+
+    /// Sets the value of an attribute that was read.
+    ///
+    /// # Errors
+    /// As [`Object::put_attribute`].
+    pub fn write_attribute(&self, mut attribute: Attribute) -> Result<()> {
+        let length = attribute.value.len();
+        if length > INLINE {
+            return self.put_attribute(attribute);
+        }
+        self.file().check_writable()?;
+        let at = (metadata(self.number()), named(ATTRIBUTE, &attribute.name));
+        let value = Place::Inline(mem::take(&mut attribute.value));
+        let mut new = AttributeRecord { attribute, value, length: length as u64 };
+        let record = new.encode();
+        let head = record.len() - length;
+        // Programs create an attribute and write it: then only the value is another.
+        if let Some(change) = self.file().session().changes.get_mut(&at)
+            && let Some(old) = &mut change.value
+            && old.len() == record.len()
+            && old[..head] == record[..head]
+        {
+            *old = record;
+            return Ok(());
+        }
+        if let Place::Inline(value) = new.value {
+            new.attribute.value = value;
+        }
+        self.put_attribute(new.attribute)
+    }
+
+    /// The error for a name that has an attribute. The value that was stored for another is not needed.
+    fn taken(&self, session: &mut Session, name: &str, value: &Place) -> Error {
+        session.unused.extend(value.array());
+        Error::AlreadyExists { what: format!("attribute {name:?} of {}", self.place()) }
     }
 
     /// Stores a value: in its record, or in an array of its own.
@@ -91,9 +141,10 @@ impl Object {
     }
 
     fn put_record(&self, session: &mut Session, key: Vec<u8>, record: &AttributeRecord) {
-        let record = record.encode();
-        session.count_stored(value_length(&key, &record).into());
-        session.put(metadata(self.number()), key, record);
+        if matches!(record.value, Place::Array(_)) {
+            session.count_stored(record.length.into());
+        }
+        session.put(metadata(self.number()), key, record.encode());
     }
 
     fn check_attribute(&self, name: &str) -> Result<()> {
@@ -145,14 +196,11 @@ impl Object {
             let (value, length) = self.stored_value(mem::take(&mut attribute.value))?;
             let mut session = self.file().session();
             let is_taken = session.get(object, &new_key)?.is_some();
-            if is_taken || session.get(object, &old_key)? != before {
-                if let Place::Array(number) = value {
-                    session.unused.push(array(number));
-                }
-                if is_taken {
-                    let what = format!("attribute {new_name:?} of {}", self.place());
-                    return Err(Error::AlreadyExists { what });
-                }
+            if is_taken {
+                return Err(self.taken(&mut session, new_name, &value));
+            }
+            if session.get(object, &old_key)? != before {
+                session.unused.extend(value.array());
                 continue;
             }
             self.forget_value(&mut session, &old_key, before.as_deref());

@@ -21,7 +21,7 @@ use crate::{
         name_in,
     },
     ranges::Patches,
-    records::{AttributeRecord, Chunk, Form, Place},
+    records::{AttributeRecord, Chunk, Form},
     session::{Session, list},
     store::{Store, stored_bytes},
     stored::{length_after, length_of, value_length},
@@ -480,10 +480,7 @@ pub(crate) fn value_array(key: &[u8], record: &[u8]) -> Option<ObjectId> {
     if key.first() != Some(&ATTRIBUTE) {
         return None;
     }
-    match AttributeRecord::decode("", record, "").ok()?.value {
-        Place::Array(number) => Some(array(number)),
-        Place::Inline(_) => None,
-    }
+    AttributeRecord::decode("", record, "").ok()?.value.array()
 }
 
 /// The error of a link that another process has created first.

@@ -5,7 +5,11 @@
 
 use isotach_engine_kit::bytes::{Put, Reader};
 
-use crate::{Attribute, Charset, Data, Error, Filter, Header, Kind, Link, Result, Space, Target};
+use isotach_object::ObjectId;
+
+use crate::{
+    Attribute, Charset, Data, Error, Filter, Header, Kind, Link, Result, Space, Target, layout::array,
+};
 
 /// The version of all records that this program writes, and the greatest that it reads.
 const VERSION: u8 = 1;
@@ -301,6 +305,16 @@ pub(crate) enum Place {
     Array(u64),
 }
 
+impl Place {
+    /// The array that has the value.
+    pub(crate) fn array(&self) -> Option<ObjectId> {
+        match self {
+            Self::Inline(_) => None,
+            Self::Array(number) => Some(array(*number)),
+        }
+    }
+}
+
 /// An attribute as stored: the value may be elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AttributeRecord {
@@ -312,7 +326,10 @@ pub(crate) struct AttributeRecord {
 
 impl AttributeRecord {
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut record = vec![VERSION, self.attribute.charset.number()];
+        let Attribute { datatype, creation, .. } = &self.attribute;
+        let value = if let Place::Inline(value) = &self.value { value.len() } else { 0 };
+        let mut record = Vec::with_capacity(64 + datatype.len() + creation.len() + value);
+        record.extend([VERSION, self.attribute.charset.number()]);
         record.put_u64(self.attribute.order);
         put_bytes(&mut record, &self.attribute.datatype);
         self.attribute.space.put(&mut record);

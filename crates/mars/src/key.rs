@@ -30,6 +30,9 @@ pub struct Key {
     spans: Vec<Span>,
 }
 
+/// Bytes of the name and the value of a usual pair.
+const PAIR: usize = 12;
+
 /// Where a pair ends in the text; it begins where the one before ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Span {
@@ -42,6 +45,12 @@ impl Key {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A key without pairs that has memory for `pairs` of usual length.
+    #[must_use]
+    pub fn with_capacity(pairs: usize) -> Self {
+        Self { text: String::with_capacity(pairs.saturating_mul(PAIR)), spans: Vec::with_capacity(pairs) }
     }
 
     /// Sets `name` to `value`: in place if the name is there, at the end if it is new.

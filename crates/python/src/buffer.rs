@@ -28,6 +28,7 @@ impl<'py> Input<'py> {
             return Ok(Self::Bytes(bytes.clone()));
         }
         let buffer = PyUntypedBuffer::get(data).map_err(|error| not_bytes(data, error))?;
+        refuse_objects(&buffer, data)?;
         if !buffer.is_c_contiguous() && !buffer.is_fortran_contiguous() {
             let kind = data.get_type().name()?.to_string();
             return Err(PyBufferError::new_err(format!(
@@ -58,6 +59,17 @@ fn not_bytes(data: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
         )),
         Err(error) => error,
     }
+}
+
+/// Refuses a buffer that holds Python objects, whose bytes are addresses of this process.
+fn refuse_objects(buffer: &PyUntypedBuffer, owner: &Bound<'_, PyAny>) -> PyResult<()> {
+    // The names of a record's items stand between colons.
+    let mut types = buffer.format().to_bytes().split(|byte| *byte == b':').step_by(2);
+    if types.any(|types| types.contains(&b'O')) {
+        let kind = owner.get_type().name()?.to_string();
+        return Err(PyTypeError::new_err(format!("a {kind} of Python objects: expected numbers or bytes")));
+    }
+    Ok(())
 }
 
 /// The memory that a buffer lends.
@@ -91,6 +103,7 @@ impl Output {
             // It has memory and does not lend it.
             Err(error) => return Err(error),
         };
+        refuse_objects(&buffer, target)?;
         if buffer.readonly() {
             return Err(wrong(format!("a {} that is read-only", kind()?)));
         }

@@ -24,7 +24,7 @@ pub(crate) fn key(given: &Bound<'_, PyAny>) -> Outcome<Key> {
     if let Ok(text) = given.cast::<PyString>() {
         return text.to_str()?.parse::<Key>().map_err(|error| FieldsError::Key(error).into());
     }
-    let mut key = Key::new();
+    let mut key = Key::with_capacity(given.len().unwrap_or(0));
     for_each_pair(given, "key", |name, value| {
         match plain(value)? {
             Some(text) => key.set(name, &text),

@@ -77,9 +77,9 @@ pub(crate) fn seal(frame: &mut Vec<u8>, marker: u64, kind: u16, origin: Origin, 
     let header = Header { length: frame.len(), salt: 0, origin, kind, settled, body_sum: 0 };
     let mut salt = 0;
     while !(fills_sectors(&frame[body.clone()]) && write_header(frame, marker, &Header { salt, ..header })) {
-        mask(&mut frame[body.clone()], salt);
-        salt = salt.wrapping_add(0x9e37_79b9);
-        mask(&mut frame[body.clone()], salt);
+        let next = salt.wrapping_add(0x9e37_79b9);
+        mask(&mut frame[body.clone()], salt ^ next);
+        salt = next;
     }
 }
 
@@ -126,9 +126,11 @@ pub(crate) fn unseal(frame: &mut [u8]) {
 /// Applies or removes a salt: XORs the body with the four bytes of the salt, repeated. Salt 0 changes nothing.
 fn mask(body: &mut [u8], salt: u32) {
     let bytes = salt.to_le_bytes();
-    for chunk in body.chunks_mut(bytes.len()) {
-        chunk.iter_mut().zip(bytes).for_each(|(byte, key)| *byte ^= key);
+    let (whole, rest) = body.as_chunks_mut();
+    for chunk in whole {
+        *chunk = (u32::from_le_bytes(*chunk) ^ salt).to_le_bytes();
     }
+    rest.iter_mut().zip(bytes).for_each(|(byte, key)| *byte ^= key);
 }
 
 /// The verdict on what stands at a position of the log.

@@ -79,6 +79,8 @@ pub(crate) mod link_type {
 /// `H5T_class_t`.
 pub(crate) mod type_class {
     use std::ffi::c_int;
+    pub(crate) const INTEGER: c_int = 0;
+    pub(crate) const FLOAT: c_int = 1;
     pub(crate) const STRING: c_int = 3;
     pub(crate) const COMPOUND: c_int = 6;
     pub(crate) const REFERENCE: c_int = 7;

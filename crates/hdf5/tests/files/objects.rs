@@ -52,6 +52,40 @@ fn links_are_listed_by_name_and_by_creation_also_after_a_commit() {
 }
 
 #[test]
+fn an_attribute_is_created_once_and_written_in_its_place() {
+    for place in places() {
+        let file = place.create();
+        let object = file.root().unwrap();
+        let large = vec![7; 40_000];
+        for (name, value) in [("a", b"one".as_slice()), ("large", &large), ("z", b"one")] {
+            object.create_attribute(attribute(name, value)).unwrap();
+        }
+        file.commit().unwrap();
+        let objects = place.objects();
+        for value in [b"two".as_slice(), &large] {
+            let twice = object.create_attribute(attribute("z", value));
+            assert!(matches!(twice, Err(Error::AlreadyExists { .. })), "{twice:?}");
+        }
+        for value in [b"two".as_slice(), b"three", b"", &large, b"four"] {
+            let found = object.attribute("a").unwrap().unwrap();
+            object.write_attribute(Attribute { value: value.to_vec(), ..found.clone() }).unwrap();
+            assert_eq!(object.attribute("a").unwrap().unwrap(), Attribute { value: value.to_vec(), ..found });
+        }
+        // Another type came between reading and writing.
+        let read = object.attribute("z").unwrap().unwrap();
+        object.put_attribute(Attribute { datatype: b"epyt".to_vec(), ..read.clone() }).unwrap();
+        object.write_attribute(read.clone()).unwrap();
+        drop(object);
+        let file = place.reopened(file);
+        let object = file.root().unwrap();
+        assert_eq!(object.attribute("z").unwrap().unwrap(), read);
+        assert_eq!(object.attribute("a").unwrap().unwrap().value, b"four");
+        assert_eq!(object.attribute("large").unwrap().unwrap().value, large);
+        assert_eq!(place.objects(), objects, "no value is left");
+    }
+}
+
+#[test]
 fn attributes_keep_their_order_and_large_values_are_arrays() {
     for place in places() {
         let file = place.create();

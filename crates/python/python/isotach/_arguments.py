@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,16 +34,3 @@ def key_of(key: KeyLike | None, keywords: Mapping[str, Any]) -> KeyLike:
         raise TypeError("both a key as text and keywords: expected one of them")
     named = {name.rstrip("_"): value for name, value in keywords.items()}
     return {**{name: value for name, value in key.items() if str(name).rstrip("_") not in named}, **named}
-
-
-def refuse_objects(data: Any) -> None:
-    """Refuses a buffer that holds Python objects, whose bytes are addresses of this process."""
-    try:
-        view = memoryview(data)
-    except (TypeError, ValueError, BufferError):
-        # The native module says what was expected.
-        return
-    # The names of a record's items stand between colons.
-    with view:
-        if "O" in re.sub(":[^:]*:", "", view.format):
-            raise TypeError(f"a {type(data).__name__} of Python objects: expected numbers or bytes")

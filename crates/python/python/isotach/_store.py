@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, overload
 
 from isotach import _html, _isotach
-from isotach._arguments import KeyLike, RequestLike, key_of, refuse_objects, request_of
+from isotach._arguments import KeyLike, RequestLike, key_of, request_of
 from isotach._exceptions import LostFieldsWarning
 from isotach._files import existing, written_whole
 from isotach._isotach import Field, Inspection, Listing, Location
@@ -195,7 +195,6 @@ class Store(PointReader):
         InvalidInputError
             The buffer is too small.
         """
-        refuse_objects(buffer)
         return self._native.retrieve_into(key, buffer)
 
     def retrieve_to(

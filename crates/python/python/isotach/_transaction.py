@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, overload
 
 from isotach import _isotach
-from isotach._arguments import KeyLike, refuse_objects
+from isotach._arguments import KeyLike
 from isotach._exceptions import ClosedError, RepeatedKeyWarning
 from isotach._files import existing
 from isotach._reports import Key
@@ -95,7 +95,6 @@ def archive_into(
             data = file.read()
     elif hasattr(data, "read"):
         data = data.read()
-    refuse_objects(data)
     native.archive(data, key)
     return None
 
