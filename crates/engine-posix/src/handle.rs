@@ -188,6 +188,16 @@ impl PosixContainer {
         Ok(look(state))
     }
 
+    /// Takes a copy of the state of another handle, if it is the one at the end of this handle's log: the log is not replayed a second time.
+    /// What keeps the other handle from reading shows when this one reads.
+    pub(crate) fn begin_with_state_of(&self, other: &Self) -> Result<()> {
+        let end = self.storage.log.length()?;
+        if let Ok(copied) = other.follow(|state| state.copied(end, self.own)) {
+            *self.state_to_change() = copied;
+        }
+        Ok(())
+    }
+
     fn catch_up(&self, state: &mut State) -> Result<()> {
         loop {
             match state.replay(&self.storage) {
@@ -341,5 +351,42 @@ impl StateGuard<'_> {
     pub(crate) fn get(&self) -> Result<&State> {
         // `state` has just replayed it, and nothing removes it.
         self.0.as_ref().ok_or_else(|| Error::corrupt("no state after replaying", "memory"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use isotach_object::{Container, ObjectClass, ObjectId, ObjectType, Update};
+
+    use super::*;
+    use crate::testing::Fixture;
+
+    fn cell() -> Cell<'static> {
+        Cell::kv(ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1), b"key")
+    }
+
+    fn put(handle: &PosixContainer, value: &[u8]) -> u64 {
+        handle.update(&[Update::Put { cell: cell(), value }]).unwrap();
+        handle.flush().unwrap();
+        handle.epoch().unwrap().0
+    }
+
+    #[test]
+    fn a_copy_of_a_state_is_that_of_its_epoch_and_stays_so() {
+        let fixture = Fixture::new("?sync=no");
+        let handle = fixture.handle();
+        let epochs = [put(&handle, b"one"), put(&handle, b"two")];
+        let handles = epochs.map(|epoch| {
+            let storage = handle.storage.at(epoch).unwrap();
+            let past = PosixContainer::new(fixture.label.clone(), storage).unwrap();
+            past.begin_with_state_of(&handle).unwrap();
+            past
+        });
+        assert!(handles[0].state.read().unwrap().is_none(), "this state was not there any more");
+        assert!(handles[1].state.read().unwrap().is_some());
+        put(&handle, b"three");
+        for (past, value) in handles.iter().zip([b"one", b"two"]) {
+            assert_eq!(past.get_many(&[cell()]).unwrap(), [Some(value.to_vec())]);
+        }
     }
 }

@@ -94,6 +94,20 @@ impl State {
         }
     }
 
+    /// A copy for the handle with the writer number `own`, whose log ends at byte `end`. `None` if this state is not the one there.
+    pub(crate) fn copied(&self, end: u64, own: u64) -> Option<Self> {
+        if self.position != end || self.is_spoilt {
+            return None;
+        }
+        Some(Self {
+            manifest: self.manifest,
+            table: self.table.copied(),
+            seen: end,
+            sequences: self.sequences.clone(),
+            ..Self::at_runs(self.runs.clone(), end, own)
+        })
+    }
+
     /// Whether nothing was appended since the last replay.
     pub(crate) fn is_fresh(&self, log_length: u64) -> bool {
         self.seen == log_length

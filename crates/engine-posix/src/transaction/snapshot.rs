@@ -85,6 +85,8 @@ impl PosixContainer {
         if PurgeManifest::current(&self.storage)?.is_some() {
             // This fails if the epoch is not retained. Otherwise its runs are open from now on.
             drop(past.state()?);
+        } else if epoch == now {
+            past.begin_with_state_of(self)?;
         }
         Ok(Arc::new(past))
     }

@@ -63,7 +63,7 @@ impl Indexed {
 }
 
 /// The contents of the table for one path, which begins at `path` in the table's bytes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Slot {
     path: usize,
     path_length: u32,
@@ -71,7 +71,7 @@ struct Slot {
     held: Held,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Held {
     /// The payload of an entry in a run.
     Encoded { tag: u8, at: usize, length: usize },
@@ -85,6 +85,22 @@ impl Table {
     /// An empty table; `bottom` if no run lies under it.
     pub(crate) fn new(bottom: bool) -> Self {
         Self { bottom, ..Self::default() }
+    }
+
+    /// A table with the same entries, which takes a fraction of the time of replaying them.
+    pub(crate) fn copied(&self) -> Self {
+        let order = self.order.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Self {
+            bytes: self.bytes.clone(),
+            slots: self.slots.clone(),
+            by_path: self.by_path.clone(),
+            hasher: self.hasher.clone(),
+            order: Mutex::new(order),
+            waste: self.waste,
+            bottom: self.bottom,
+            has_cuts: self.has_cuts,
+            scratch: Vec::new(),
+        }
     }
 
     pub(crate) fn has_cuts(&self) -> bool {

@@ -9,7 +9,7 @@ use std::{cmp::Ordering, sync::Arc};
 pub(crate) type Level = Arc<Vec<u32>>;
 
 /// Sorted stretches, the longest first. Each slot is in one of them.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Order {
     levels: Vec<Level>,
     /// How many slots are in them.
