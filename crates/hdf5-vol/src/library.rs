@@ -5,7 +5,7 @@
 
 use std::{
     ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void},
-    sync::OnceLock,
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use crate::{
@@ -14,6 +14,7 @@ use crate::{
         OptionalArgs,
     },
     mpi::Mpi,
+    shadow::Shadow,
 };
 
 /// Declares [`Library`]: `ids` are functions that take and give only numbers, `pointers` those that dereference what they are given.
@@ -35,6 +36,8 @@ macro_rules! library {
             pub(crate) mpi: Option<Mpi>,
             /// The class of its own connector, once it is known.
             pub(crate) native: OnceLock<&'static ConnectorClass>,
+            /// Shadows that are lent to files, or wait for one.
+            pub(crate) shadows: Mutex<Vec<Arc<Shadow>>>,
             /// Major, minor and release number.
             pub(crate) version: [c_uint; 3],
         }
@@ -73,6 +76,7 @@ macro_rules! library {
                     decode_type: handle.function("H5Tdecode1\0").or_else(|_| handle.function("H5Tdecode\0"))?,
                     mpi: Mpi::of(handle),
                     native: OnceLock::new(),
+                    shadows: Mutex::default(),
                     version: handle.version()?,
                 })
             }

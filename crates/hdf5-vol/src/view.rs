@@ -44,7 +44,7 @@ pub(crate) struct View {
     plain_types: Mutex<Vec<Arc<FileType>>>,
     /// The file object that types in the form of the file belong to; HDF5 asks it for blobs.
     host: Host,
-    pub(crate) shadow: Shadow,
+    pub(crate) shadow: Arc<Shadow>,
     /// How many ids of the file are open.
     file_handles: AtomicUsize,
     /// The last known path of objects.
@@ -75,7 +75,7 @@ impl View {
         fapl: Option<Id>,
     ) -> Result<Arc<Self>> {
         shadow::prepare(library)?;
-        let shadow = Shadow::new(library, file.number())?;
+        let shadow = shadow::lend(library, file.number())?;
         Ok(Arc::new_cyclic(|view: &Weak<Self>| Self {
             library,
             file,
