@@ -34,6 +34,8 @@ class Case:
 
 # CLAMR compares 128 elements of small arrays per rank and step, and six arrays of a cell; Legion the corners twice for each shard.
 CASES = {
+    "chunks independent": Case(["chunks", "--rows", "2"], 4, 4 * 2 * (1 << 17)),
+    "chunks collective": Case(["chunks", "--rows", "2", "--calls", "collective"], 4, 4 * 2 * (1 << 17)),
     "clamr contiguous": Case(CLAMR, 4, 2 * (4 * 128 + 6 * 19 * 19)),
     "clamr in chunks": Case([*CLAMR, "--chunk", "100"], 4, 2 * (4 * 128 + 6 * 19 * 19)),
     "legion": Case(["legion", "--elements", "5184", "--shards", "9"], 2, 5184 + 9 * 2),

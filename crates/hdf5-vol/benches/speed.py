@@ -4,6 +4,9 @@
 
 ``--plugins`` is a folder with nothing but ``libisotach_vol.so``. Native HDF5 never syncs a file, so the connector does not by default, either. Unfair to the connector: it sums
 every byte, and its commit survives a kill at any moment. Unfair to native HDF5: its chunk cache of 1 MiB holds one chunk.
+
+Of the writers each opens the file, creates a dataset and closes the file, time and again. Native HDF5 locks a file that is open for writing, so a writer asks
+each millisecond whether it is free.
 """
 
 from __future__ import annotations
@@ -18,8 +21,11 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 DATASETS, ATTRIBUTES = 1000, 10
+# Processes that write to one file, the datasets of each, and their size in MiB.
+WRITERS, STEPS, MIB = 8, 10, 4
 
 
 def work(folder: Path, mib: int) -> dict[str, float]:
@@ -55,6 +61,29 @@ def work(folder: Path, mib: int) -> dict[str, float]:
                 for attribute in range(ATTRIBUTES):
                     assert dataset.attrs[f"a{attribute}"] == attribute
 
+    def share() -> float:
+        name = folder / "shared.h5"
+        h5py.File(name, "w").close()
+        command = [sys.executable, __file__, "--writer", str(name)]
+        writers = [
+            subprocess.Popen([*command, str(number)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            for number in range(WRITERS)
+        ]
+        # Each tells when it is ready, and begins when its input ends.
+        for writer in writers:
+            assert writer.stdout is not None and writer.stdout.readline() == b"ready\n"
+
+        def run() -> None:
+            for writer in writers:
+                assert writer.stdin is not None
+                writer.stdin.close()
+            assert [writer.wait() for writer in writers] == [0] * WRITERS
+
+        duration = seconds(run)
+        with h5py.File(name, "r") as file:
+            assert sum(len(group) for group in file.values()) == WRITERS * STEPS
+        return duration
+
     objects = DATASETS * (ATTRIBUTES + 1)
     return {
         "1 MiB chunks written, MiB/s": mib / seconds(lambda: write("chunked.h5", chunks=(1, 1 << 17))),
@@ -63,7 +92,30 @@ def work(folder: Path, mib: int) -> dict[str, float]:
         "contiguous, read by 1 MiB, MiB/s": mib / seconds(lambda: read("contiguous.h5")),
         "datasets and attributes created, 1/s": objects / seconds(create),
         "datasets and attributes read, 1/s": objects / seconds(look),
+        f"one file, {WRITERS} writers, MiB/s": WRITERS * STEPS * MIB / share(),
     }
+
+
+def write_beside_others(name: str, number: str) -> None:
+    """A writer among several: each of its datasets is there when the file is closed."""
+    import h5py
+    import numpy as np
+
+    values = np.random.default_rng(int(number)).integers(0, 1 << 60, (MIB, 1 << 17))
+    print("ready", flush=True)
+    sys.stdin.read()
+    for step in range(STEPS):
+        with opened(h5py.File, name) as file:
+            file.create_dataset(f"{number}/{step}", data=values, chunks=(1, 1 << 17))
+
+
+def opened(open_file: Callable[[str, str], Any], name: str) -> Any:
+    """The file, once no other writer has it."""
+    while True:
+        try:
+            return open_file(name, "r+")
+        except BlockingIOError:
+            time.sleep(0.001)
 
 
 def seconds(act: Callable[[], None]) -> float:
@@ -82,7 +134,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--options", default="?sync=no")
     parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--writer", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.writer is not None:
+        write_beside_others(*arguments.writer)
+        return
     if arguments.work is not None:
         print(json.dumps(work(arguments.work, arguments.mib)))
         return

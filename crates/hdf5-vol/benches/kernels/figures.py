@@ -153,6 +153,21 @@ def pio(quick: bool) -> list[Figure]:
     ]
 
 
+def chunks(quick: bool) -> list[Figure]:
+    """Whole chunks of one dataset: the ranks, and how they call."""
+    rows = 16 if quick else 64
+    return [
+        Figure(
+            f"chunks-{calls}",
+            "chunks",
+            f"Chunks of 1 MiB: ranks ({calls} calls, {rows} chunks each)",
+            "ranks",
+            vary_ranks([1, 2, 4], rows=rows, calls=calls),
+        )
+        for calls in ("independent", "collective")
+    ]
+
+
 def figures(quick: bool) -> list[Figure]:
     """All of them."""
-    return clamr(quick) + legion(quick) + pio(quick)
+    return chunks(quick) + clamr(quick) + legion(quick) + pio(quick)
