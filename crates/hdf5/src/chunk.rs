@@ -6,12 +6,12 @@
 
 use std::sync::Arc;
 
-use isotach_object::{Container, Error as ObjectError, ObjectId};
+use isotach_object::{Container, ObjectId};
 
 use crate::{
     Data, Error, Result,
     grid::{Grid, Piece},
-    layout::{array, metadata},
+    layout::array,
     ranges::{Patches, Ranges},
     records::{Chunk, Form},
     session::Session,
@@ -372,28 +372,6 @@ impl Session {
             (dirty.seen, dirty.state) = (seen, state);
         }
         Ok(())
-    }
-
-    /// Forgets what was changed in datasets that the base does not have any more. Returns the error that says so.
-    pub(crate) fn forget_gone(&mut self) -> Result<Option<Error>> {
-        let mut gone: Vec<u64> = self.chunks.keys().map(|(number, _)| *number).collect();
-        gone.dedup();
-        let mut error = None;
-        for number in gone {
-            if self.header(number)?.is_some() {
-                continue;
-            }
-            self.forget_chunks(number, |_| true)?;
-            self.forget_values(number);
-            self.forget_index(number);
-            self.forget(metadata(number));
-            let what = format!(
-                "another process has removed dataset {number}: what was written to it is given up, \
-                 and other changes can be committed"
-            );
-            error = Some(ObjectError::Conflict { what }.into());
-        }
-        Ok(error)
     }
 
     /// Forgets the changed chunks of a dataset for which this holds.

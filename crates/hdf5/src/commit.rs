@@ -246,16 +246,13 @@ impl Session {
             key: key.clone(),
             expected: Expected::of(dirty.seen.as_ref().map(|chunk| chunk.encode())),
         });
-        // A dataset that another process has removed gets no chunks that nothing leads to.
-        let mut datasets: Vec<u64> = self.chunks.keys().map(|(number, _)| *number).collect();
-        datasets.dedup();
-        let datasets = datasets.into_iter().map(metadata).filter(|object| {
-            !self.new.contains(&object.lo()) && !self.changes.contains_key(&(*object, HEADER.to_vec()))
+        let objects = self.changed_objects().into_iter().map(|number| Condition {
+            object: metadata(number),
+            key: HEADER.to_vec(),
+            expected: Expected::Present,
         });
-        let datasets =
-            datasets.map(|object| Condition { object, key: HEADER.to_vec(), expected: Expected::Present });
         // A truncated file is new whatever it held.
-        if self.is_reset { Vec::new() } else { links.chain(chunks).chain(datasets).collect() }
+        if self.is_reset { Vec::new() } else { links.chain(chunks).chain(objects).collect() }
     }
 
     /// Passes all updates to the sink. Returns a number above those of the arrays that a truncated file loses.

@@ -21,6 +21,7 @@ mod extent;
 mod fence;
 mod file;
 mod filters;
+mod gone;
 mod grid;
 mod header;
 mod layout;

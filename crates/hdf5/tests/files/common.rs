@@ -13,7 +13,7 @@ use isotach_engine_daos::Daos;
 use isotach_engine_posix::Posix;
 use isotach_engine_rados::Rados;
 use isotach_hdf5::{
-    Access, Charset, Creation, Data, File, Filter, Header, Kind, Object, Run, Site, Space, Target,
+    Access, Attribute, Charset, Creation, Data, File, Filter, Header, Kind, Object, Run, Site, Space, Target,
 };
 use isotach_object::{Anchor, Container, Engine, ObjectId, PoolUri, Registry, memory::Memory};
 
@@ -225,4 +225,16 @@ pub(crate) fn read_all(object: &Object) -> Vec<u8> {
     let mut bytes = vec![0x55; (data.space.count().unwrap() * u64::from(data.element)) as usize];
     object.read(&whole(object), &mut bytes).unwrap();
     bytes
+}
+
+pub(crate) fn attribute(name: &str, value: &[u8]) -> Attribute {
+    Attribute {
+        name: name.to_owned(),
+        charset: Charset::Utf8,
+        order: 0,
+        datatype: b"type".to_vec(),
+        space: Space::fixed(&[value.len() as u64]),
+        creation: b"acpl".to_vec(),
+        value: value.to_vec(),
+    }
 }

@@ -14,11 +14,11 @@ use isotach_engine_daos::Daos;
 use isotach_engine_kit::hooks::{Hooked, Hooks, hook_engine};
 use isotach_engine_posix::Posix;
 use isotach_engine_rados::Rados;
-use isotach_hdf5::{Access, Charset, Creation, Data, Error, File, Run, Site, Target};
+use isotach_hdf5::{Access, By, Charset, Creation, Data, Error, File, Object, Order, Run, Site, Target};
 use isotach_needs::{Need, skip};
 use isotach_object::{Engine, PoolUri, Registry};
 
-use crate::common::{at, clusters, data, dataset, filter, group, hard, linked, read_all, whole};
+use crate::common::{at, attribute, clusters, data, dataset, filter, group, hard, linked, read_all, whole};
 
 /// A pool that each handle opens as another process would.
 pub(crate) struct Shared {
@@ -286,9 +286,41 @@ fn a_dataset_that_another_process_removes_does_not_stop_other_changes() {
         drop(set);
         file.commit().unwrap();
         let error = other.commit().unwrap_err().to_string();
-        assert!(error.contains(&format!("removed dataset {}", theirs.number())), "{error}");
+        assert!(error.contains(&format!("removed object {}", theirs.number())), "{error}");
         other.commit().unwrap();
         assert!(other.root().unwrap().link("new").unwrap().is_some());
+    }
+}
+
+#[test]
+fn nothing_that_another_process_has_removed_comes_back() {
+    type Act = fn(&Arc<File>, &Object);
+    let acts: [(&str, Act); 3] = [
+        ("an extent", |_, set| set.set_extent(&[2000]).unwrap()),
+        ("an attribute", |_, set| set.put_attribute(attribute("units", b"m")).unwrap()),
+        ("a link", |file, set| {
+            file.root().unwrap().insert_link("again", hard(set), Charset::Ascii).unwrap();
+        }),
+    ];
+    for (what, act) in acts {
+        for shared in everywhere() {
+            let (file, other) = (shared.create(), shared.open(1));
+            drop(dataset(&file, "set", data(&[1000], &[1000], 8)));
+            file.commit().unwrap();
+            other.refresh().unwrap();
+            let theirs = at(&other, "set");
+            act(&other, &theirs);
+            linked(&other, "new", group());
+            file.root().unwrap().remove_link("set").unwrap();
+            file.commit().unwrap();
+            let error = other.commit().unwrap_err().to_string();
+            assert!(error.contains(&format!("removed object {}", theirs.number())), "{what}: {error}");
+            other.commit().unwrap();
+            file.refresh().unwrap();
+            assert!(file.object(theirs.number()).is_err(), "{what}");
+            let links = file.root().unwrap().links(By::Name, Order::Increasing).unwrap();
+            assert_eq!(links.into_iter().map(|(name, _)| name).collect::<Vec<_>>(), ["new"], "{what}");
+        }
     }
 }
 
@@ -305,7 +337,7 @@ fn whole_chunks_of_a_dataset_that_another_process_removes_are_not_committed() {
         drop(set);
         file.commit().unwrap();
         let error = other.commit().unwrap_err().to_string();
-        assert!(error.contains(&format!("removed dataset {}", theirs.number())), "{error}");
+        assert!(error.contains(&format!("removed object {}", theirs.number())), "{error}");
         other.commit().unwrap();
     }
 }

@@ -1,22 +1,10 @@
 //! Groups, links, attributes, blobs, reference counts, paths.
 
-use crate::common::{at, data, dataset, group, hard, linked, linked_in, places, read_all, whole};
+use crate::common::{at, attribute, data, dataset, group, hard, linked, linked_in, places, read_all, whole};
 use isotach_hdf5::{
     Attribute, BlobId, By, Charset, Convert, CopyOf, CopyOptions, Error, File, Header, Kind, Last, Link,
-    Object, Order, Resolved, Space, Target,
+    Object, Order, Resolved, Target,
 };
-
-fn attribute(name: &str, value: &[u8]) -> Attribute {
-    Attribute {
-        name: name.to_owned(),
-        charset: Charset::Utf8,
-        order: 0,
-        datatype: b"type".to_vec(),
-        space: Space::fixed(&[value.len() as u64]),
-        creation: b"acpl".to_vec(),
-        value: value.to_vec(),
-    }
-}
 
 fn names(links: Vec<(String, Link)>) -> Vec<String> {
     links.into_iter().map(|(name, _)| name).collect()

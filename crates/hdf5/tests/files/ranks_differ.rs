@@ -142,7 +142,7 @@ fn a_dataset_that_another_process_removes_costs_the_ranks_only_itself() {
             barrier.wait();
             barrier.wait();
             let told = file.commit().unwrap_err().to_string();
-            assert!(told.contains("has removed dataset"), "{told}");
+            assert!(told.contains("has removed object"), "{told}");
             file.commit().unwrap();
         });
     });
