@@ -12,7 +12,7 @@ h5py and the connector are set up as ``docs/hdf5.md`` says. Then::
     with isotach.hdf5.open("first.h5", snapshot="monday") as file:
         print(file["x"][:])
 
-A file is an open :class:`h5py.File`, or a path, which h5py then opens for the time of the call. A file that netCDF4 has open is given by its path: all openings of
+A file is an open ``h5py.File``, or a path, which h5py then opens for the time of the call. A file that netCDF4 has open is given by its path: all openings of
 a file in one process share its transaction and what is not committed.
 
 It needs the extra ``isotach[hdf5]``.
@@ -92,7 +92,7 @@ def transaction(file: Any, number: int, participant: int = 0, participants: int 
     Parameters
     ----------
     file
-        An open :class:`h5py.File`, or a path.
+        An open ``h5py.File``, or a path.
     number
         The number of the transaction, from 1 on. It is committed when all its participants have finished and every lower number is committed or
         aborted.
