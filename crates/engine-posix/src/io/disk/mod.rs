@@ -4,6 +4,7 @@
 //! run the same engine, so results on the second hold for the first as far as it keeps the promises of FORMAT.md section 9.
 
 mod ahead;
+mod detour;
 mod open_file;
 mod real;
 mod scratch;

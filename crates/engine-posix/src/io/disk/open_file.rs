@@ -22,6 +22,7 @@ use rustix::{
 use super::{
     File, Stat,
     ahead::{Ahead, LARGE},
+    detour,
     syncs::Syncs,
 };
 use crate::{
@@ -55,6 +56,11 @@ impl OpenFile {
         Self { file: file.into(), locked_by, always_waits, ahead: Ahead::default(), syncs: Syncs::default() }
     }
 
+    /// Reads, and waits for the device where it must.
+    fn read_waiting(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        detour::read(buffer, position, |part, at| self.file.read_at(part, at))
+    }
+
     /// Counts a large read, and lets the device start on what will be read next.
     fn look_ahead(&self, position: u64, length: usize, was_cached: bool) {
         let Some(next) = self.ahead.read(position, length as u64, was_cached) else { return };
@@ -76,12 +82,12 @@ impl Drop for OpenFile {
 impl File for OpenFile {
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
         if buffer.len() < LARGE || self.always_waits.load(Ordering::Relaxed) {
-            return self.file.read_at(buffer, position);
+            return self.read_waiting(buffer, position);
         }
         match self.read_cached(buffer, position)? {
             0 => {
                 self.look_ahead(position, buffer.len(), false);
-                self.file.read_at(buffer, position)
+                self.read_waiting(buffer, position)
             }
             filled => {
                 self.look_ahead(position, filled, filled == buffer.len());
@@ -94,8 +100,10 @@ impl File for OpenFile {
         if self.always_waits.load(Ordering::Relaxed) {
             return Ok(0);
         }
-        let mut buffers = [IoSliceMut::new(buffer)];
-        match preadv2(&self.file, &mut buffers, position, ReadWriteFlags::NOWAIT) {
+        let read = |part: &mut [u8], at| {
+            preadv2(&self.file, &mut [IoSliceMut::new(part)], at, ReadWriteFlags::NOWAIT)
+        };
+        match detour::read(buffer, position, read) {
             Err(Errno::AGAIN) => Ok(0),
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
                 self.always_waits.store(true, Ordering::Relaxed);
