@@ -1,7 +1,7 @@
 //! [`Comparison`]: whether a copy is equal to its source.
 
 use isotach_hdf5::{Header, Kind, Target as LinkTarget};
-use isotach_hdf5_types::{Class, Datatype, ReferenceKind, Stored, StoredCreation};
+use isotach_hdf5_types::{Class, Datatype, Error as TypeError, ReferenceKind, Stored, StoredCreation};
 
 use crate::{
     Error, Result, Source,
@@ -42,6 +42,9 @@ impl Comparison<'_> {
                 let is_equal = self.has_same_elements(object.number, copy, &one, steps).map_err(&about)?;
                 equal(is_equal, "the elements")?;
             }
+            if object.kind == Kind::Map {
+                equal(self.has_same_entries(object.number, copy, &one).map_err(&about)?, "an entry")?;
+            }
         }
         Ok(())
     }
@@ -53,12 +56,23 @@ impl Comparison<'_> {
         Ok(datatype(one, place)? == datatype(other, place)? && expected == committed(other)?)
     }
 
+    fn has_same_types(&self, one: &Header, other: &Header, place: &str) -> Result<bool> {
+        let types = [(&one.datatype, &other.datatype), (&one.key_datatype, &other.key_datatype)];
+        for (one, other) in types {
+            if one.is_empty() != other.is_empty()
+                || (!one.is_empty() && !self.has_same_type(one, other, place)?)
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     fn has_same_header(&self, one: &Header, other: &Header, place: &str) -> Result<bool> {
         if one.kind != other.kind
             || one.comment != other.comment
             || one.tracks_link_order != other.tracks_link_order
-            || one.datatype.is_empty() != other.datatype.is_empty()
-            || (!one.datatype.is_empty() && !self.has_same_type(&one.datatype, &other.datatype, place)?)
+            || !self.has_same_types(one, other, place)?
         {
             return Ok(false);
         }
@@ -83,6 +97,24 @@ impl Comparison<'_> {
             && one_data.is_chunked == other_data.is_chunked
             && one_data.chunk == other_data.chunk
             && ids(one_data) == ids(other_data))
+    }
+
+    fn has_same_entries(&self, map: u64, copy: u64, header: &Header) -> Result<bool> {
+        let form = file_form(&header.datatype, "its datatype")?;
+        let keys = self.source.map_keys(map)?;
+        if keys != self.copy.map_keys(copy)? {
+            return Ok(false);
+        }
+        for key in keys {
+            let mut value = self.source.map_value(map, &key)?;
+            let replaced =
+                form.replace_references::<TypeError>(&mut value, &mut |number| Ok(self.copy_of(number)));
+            replaced.map_err(Error::at("a value of a map"))?;
+            if value != self.copy.map_value(copy, &key)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn has_same_links(&self, group: u64, copy: u64) -> Result<bool> {

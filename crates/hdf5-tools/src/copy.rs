@@ -163,6 +163,9 @@ impl Copy<'_> {
                 copied.datasets += 1;
                 steps.add_dataset();
             }
+            if object.kind == Kind::Map {
+                self.map_entries(object.number, &translation).map_err(&about)?;
+            }
         }
         copied.bytes = self.plan.bytes;
         copied.lost_references = lost.get();
@@ -177,6 +180,9 @@ impl Copy<'_> {
 
     fn create(&self, number: u64, numbers: &Numbers, lost: &Cell<u64>) -> Result<u64> {
         let mut header = (*self.source.header(number)?).clone();
+        if !header.key_datatype.is_empty() {
+            header.key_datatype = Self::stored_type(&header.key_datatype, numbers)?;
+        }
         if !header.datatype.is_empty() {
             let form = file_form(&header.datatype, "its datatype")?;
             header.datatype = Self::stored_type(&header.datatype, numbers)?;
@@ -233,6 +239,17 @@ impl Copy<'_> {
             count += 1;
         }
         Ok(count)
+    }
+
+    fn map_entries(&self, map: u64, translation: &Translation<'_>) -> Result<()> {
+        let Some(copy) = translation.numbers.get(&map) else { return Ok(()) };
+        let form = file_form(&self.source.header(map)?.datatype, "its datatype")?;
+        for key in self.source.map_keys(map)? {
+            let mut value = self.source.map_value(map, &key)?;
+            translation.packed(&form, &mut value)?;
+            self.target.put_map_value(*copy, &key, value)?;
+        }
+        Ok(())
     }
 
     fn elements(&self, dataset: u64, translation: &Translation<'_>, steps: &mut Steps<'_>) -> Result<()> {

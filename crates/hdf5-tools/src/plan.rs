@@ -131,12 +131,9 @@ fn is_bound(header: &Header, place: &str) -> Result<bool> {
 }
 
 fn obstacle(header: &Header, path: &str, limits: &dyn Limits, is_root: bool) -> Result<Option<String>> {
-    if header.kind == Kind::Map {
-        return Ok(Some("it is a map".to_owned()));
-    }
     if !header.datatype.is_empty() {
         let datatype = datatype(&header.datatype, path)?;
-        if header.kind == Kind::Dataset
+        if matches!(header.kind, Kind::Dataset | Kind::Map)
             && let Some(why) = type_obstacle(&datatype)
         {
             return Ok(Some(why));

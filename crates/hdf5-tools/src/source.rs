@@ -33,6 +33,10 @@ pub trait Source {
     fn reads_virtual(&self) -> bool;
     /// The elements of a block of a dataset.
     fn read(&self, dataset: u64, block: &Block) -> Result<Vec<u8>>;
+    /// The keys of a map, each packed: see [`isotach_hdf5_types::Datatype::pack`].
+    fn map_keys(&self, map: u64) -> Result<Vec<Vec<u8>>>;
+    /// The packed value of a key of a map.
+    fn map_value(&self, map: u64, key: &[u8]) -> Result<Vec<u8>>;
     /// A piece of variable-length data.
     fn blob(&self, id: &BlobId) -> Result<Vec<u8>>;
     /// Gives up the variable-length data of what was read so far.

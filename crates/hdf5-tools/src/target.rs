@@ -28,6 +28,8 @@ pub(crate) trait Target {
     fn write_chunk(&self, dataset: u64, offset: &[u64], mask: u32, bytes: &[u8]) -> Result<()>;
     /// Writes the elements of a block.
     fn write(&self, dataset: u64, block: &Block, elements: &[u8]) -> Result<()>;
+    /// Sets the value of a key of a map; both are packed.
+    fn put_map_value(&self, map: u64, key: &[u8], value: Vec<u8>) -> Result<()>;
     /// Keeps a piece of variable-length data for elements that are written next.
     fn put_blob(&self, bytes: Vec<u8>) -> Result<BlobId>;
     /// The elements with the data that was put are written.

@@ -4,9 +4,9 @@
 use std::{cell::Cell, collections::HashMap};
 
 use isotach_hdf5::{BlobId, Error as FileError};
-use isotach_hdf5_types::{Class, Datatype, ReferenceKind};
+use isotach_hdf5_types::{Class, Datatype, Error as TypeError, ReferenceKind};
 
-use crate::{Result, Source, target::Target};
+use crate::{Error, Result, Source, target::Target};
 
 /// The numbers of the copies of objects.
 pub(crate) type Numbers = HashMap<u64, u64>;
@@ -51,6 +51,12 @@ impl Translation<'_> {
         elements
             .chunks_exact_mut(datatype.size as usize)
             .try_for_each(|element| self.element(datatype, element))
+    }
+
+    /// Translates a packed value of a map in place.
+    pub(crate) fn packed(&self, datatype: &Datatype, value: &mut [u8]) -> Result<()> {
+        let replaced = datatype.replace_references::<TypeError>(value, &mut |number| Ok(self.number(number)));
+        replaced.map_err(Error::at("a value of a map"))
     }
 
     fn element(&self, datatype: &Datatype, element: &mut [u8]) -> Result<()> {

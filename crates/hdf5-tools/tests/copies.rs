@@ -19,6 +19,9 @@ use tempfile::TempDir;
 
 /// What `H5Tencode` writes for `i32`.
 const INTEGER: [u8; 14] = [3, 0, 0x10, 8, 0, 0, 4, 0, 0, 0, 0, 0, 32, 0];
+/// What `H5Tencode` writes for references to objects and to regions.
+const OBJECT: [u8; 10] = [3, 0, 0x17, 0, 0, 0, 8, 0, 0, 0];
+const REGION: [u8; 10] = [3, 0, 0x17, 1, 0, 0, 12, 0, 0, 0];
 const OPTIONS: CopyOptions = CopyOptions { kind: FileKind::Isotach, check: true, skip_unsupported: false };
 
 fn site() -> Site {
@@ -121,19 +124,51 @@ fn an_object_that_cannot_be_copied_is_named_or_left_out() {
     let folder = folder();
     let name = path(&folder, "one.h5");
     let file = site().open(&name, Access::ReadWrite).unwrap();
-    let map = file.create_object(Header::new(Kind::Map)).unwrap();
+    let region = Stored { committed: 0, encoded: &REGION }.to_vec();
+    let map = file.create_object(Header::map(stored(), region)).unwrap();
     let target = Target::Hard { number: map.number(), kind: Kind::Map };
     file.root().unwrap().insert_link("map", target, Charset::Ascii).unwrap();
     file.commit().unwrap();
     let source = ModelFile::new(file);
     let two = path(&folder, "two.h5");
     let error = copy(&site(), &source, &two, OPTIONS, &mut |_| {}).unwrap_err();
-    assert_eq!(error.to_string(), "1 part of the file cannot be copied: /map (it is a map)");
+    assert_eq!(error.to_string(), "1 part of the file cannot be copied: /map (region references)");
     assert!(!Path::new(&two).exists());
     let options = CopyOptions { skip_unsupported: true, ..OPTIONS };
     let copied = copy(&site(), &source, &two, options, &mut |_| {}).unwrap();
     assert_eq!((copied.objects, copied.left_out.len()), (3, 1));
     assert!(find(&*open(&site(), &two).unwrap(), "map").is_err());
+}
+
+/// Adds a map to `one.h5` that leads from numbers to objects.
+fn add_map(folder: &TempDir) {
+    let file = site().open(&path(folder, "one.h5"), Access::ReadWrite).unwrap();
+    let object = Stored { committed: 0, encoded: &OBJECT }.to_vec();
+    let map = file.create_object(Header::map(stored(), object)).unwrap();
+    let root = file.root().unwrap();
+    map.put_map_value(&[1, 0, 0, 0], root.number().to_le_bytes().to_vec()).unwrap();
+    map.put_map_value(&[2, 0, 0, 0], map.number().to_le_bytes().to_vec()).unwrap();
+    map.put_map_value(&[3, 0, 0, 0], vec![0; 8]).unwrap();
+    let target = Target::Hard { number: map.number(), kind: Kind::Map };
+    root.insert_link("map", target, Charset::Ascii).unwrap();
+    file.commit().unwrap();
+}
+
+#[test]
+fn a_copy_of_a_map_has_its_keys_and_leads_to_copies() {
+    let folder = folder();
+    add_map(&folder);
+    let two = path(&folder, "two.h5");
+    let source = open(&site(), &path(&folder, "one.h5")).unwrap();
+    let copied = copy(&site(), &*source, &two, OPTIONS, &mut |_| {}).unwrap();
+    assert_eq!((copied.objects, copied.lost_references), (4, 0));
+    let copy = open(&site(), &two).unwrap();
+    let map = find(&*copy, "map").unwrap();
+    let keys: Vec<Vec<u8>> = (1..=3_i32).map(|key| key.to_le_bytes().to_vec()).collect();
+    assert_eq!(copy.map_keys(map).unwrap(), keys);
+    for (key, number) in keys.iter().zip([copy.root().unwrap(), map, 0]) {
+        assert_eq!(copy.map_value(map, key).unwrap(), number.to_le_bytes());
+    }
 }
 
 /// A file whose elements change, or cannot be read, from the nth read on.
@@ -200,6 +235,19 @@ impl Source for Changing {
         Ok(elements)
     }
 
+    fn map_keys(&self, map: u64) -> Result<Vec<Vec<u8>>> {
+        self.file.map_keys(map)
+    }
+
+    fn map_value(&self, map: u64, key: &[u8]) -> Result<Vec<u8>> {
+        let mut value = self.file.map_value(map, key)?;
+        if self.reads.get() == 0 {
+            value[0] ^= 1;
+        }
+        self.reads.set(self.reads.get().saturating_sub(1));
+        Ok(value)
+    }
+
     fn blob(&self, id: &BlobId) -> Result<Vec<u8>> {
         self.file.blob(id)
     }
@@ -221,6 +269,18 @@ impl Source for Changing {
     fn stored(&self, dataset: u64) -> Result<Vec<Block>> {
         self.file.stored(dataset)
     }
+}
+
+#[test]
+fn a_copy_of_a_map_that_differs_leaves_nothing() {
+    let folder = folder();
+    add_map(&folder);
+    let file = ModelFile::new(site().open(&path(&folder, "one.h5"), Access::ReadOnly).unwrap());
+    // The elements are read once for each pass.
+    let source = Changing { file, reads: Cell::new(4), fails: false };
+    let error = copy(&site(), &source, &path(&folder, "two.h5"), OPTIONS, &mut |_| {}).unwrap_err();
+    assert_eq!(error.to_string(), "the copy differs from the source: an entry of /map");
+    assert_eq!(names(&folder), ["one.h5"]);
 }
 
 #[test]

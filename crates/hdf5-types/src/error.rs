@@ -25,6 +25,12 @@ pub enum Error {
         /// What is wrong.
         what: &'static str,
     },
+    /// The element means nothing without its file.
+    #[error("an element that cannot be packed: {what}")]
+    Unpackable {
+        /// What is in it.
+        what: &'static str,
+    },
     /// Variable-length data cannot be read.
     #[error("variable-length data: {0}")]
     Blob(Box<dyn std::error::Error + Send + Sync>),

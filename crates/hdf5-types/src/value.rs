@@ -55,7 +55,7 @@ pub enum Reference {
 pub type BlobFault = Box<dyn std::error::Error + Send + Sync>;
 
 /// Reads the blob with this name.
-type ReadBlob<'b> = dyn FnMut(&[u8; 16]) -> Result<Vec<u8>, BlobFault> + 'b;
+pub(crate) type ReadBlob<'b> = dyn FnMut(&[u8; 16]) -> Result<Vec<u8>, BlobFault> + 'b;
 
 impl Datatype {
     /// The value of an element in the form of a file of the connector: this is a [`Datatype::file_form`].
@@ -146,7 +146,7 @@ fn trimmed(bytes: &[u8], filler: u8) -> &[u8] {
 }
 
 /// The length in elements, and their bytes.
-fn variable(element: &[u8], size: u32, blob: &mut ReadBlob<'_>) -> Result<(usize, Vec<u8>)> {
+pub(crate) fn variable(element: &[u8], size: u32, blob: &mut ReadBlob<'_>) -> Result<(usize, Vec<u8>)> {
     let mut reader = Reader(element);
     let fields = reader.u32().zip(reader.array::<16>());
     let (count, id) = fields.ok_or_else(|| no_value("it is cut short"))?;

@@ -1,6 +1,6 @@
 //! Bytes that are no datatype, or no element of one, are errors.
 
-use isotach_hdf5_types::{Datatype, Stored, StoredCreation};
+use isotach_hdf5_types::{Datatype, Error, Stored, StoredCreation, Unpacked};
 use proptest::prelude::*;
 
 /// The message of a compound {a: i32, b: vlen<f64>, c: enum, d: array[2]<string>} in version 3.
@@ -45,6 +45,15 @@ fn try_all(encoded: &[u8], element: &[u8]) {
     let _ = datatype.memory_form();
     let Ok(form) = datatype.file_form() else { return };
     let _ = form.value(element, &mut |id| Ok(id.repeat(4)));
+    let _ = form.pack(element, &mut |id| Ok(id.repeat(4)));
+    let _ = form.replace_references(&mut element.to_vec(), &mut |number| Ok::<_, Error>(number + 1));
+    let pack = |Unpacked { element, blobs }: &Unpacked| {
+        form.pack(element, &mut |id| Ok(Unpacked::blob(blobs, id).unwrap().to_vec()))
+    };
+    // What cannot be packed again has a reference that leads to no object.
+    if let Some(packed) = form.unpack(element).ok().and_then(|unpacked| pack(&unpacked).ok()) {
+        assert_eq!(pack(&form.unpack(&packed).unwrap()).unwrap(), packed);
+    }
 }
 
 proptest! {

@@ -6,6 +6,7 @@ use isotach_hdf5::BlobId;
 
 use crate::{
     abi::{BlobSpecificArgs, Herr, OptionalArgs, blob_specific},
+    apart,
     error::{Error, Result},
     handle::handle,
     library::Library,
@@ -20,14 +21,19 @@ pub(crate) unsafe fn store(
     size: usize,
     id: *mut c_void,
 ) -> Result<Herr> {
-    // SAFETY: HDF5 passes an object of this connector.
-    let view = unsafe { handle(object) }?.view()?;
     let bytes = if bytes.is_null() {
         &[][..]
     } else {
         // SAFETY: HDF5 passes a buffer of this size.
         unsafe { slice::from_raw_parts(bytes.cast::<u8>(), size) }
     };
+    if let Some(name) = apart::store(bytes) {
+        // SAFETY: HDF5 passes a place for an id of the size that the container info says.
+        unsafe { id.cast::<[u8; 16]>().write_unaligned(name) };
+        return Ok(0);
+    }
+    // SAFETY: HDF5 passes an object of this connector.
+    let view = unsafe { handle(object) }?.view()?;
     let new = match view.noting(|| false, || Ok(view.file.put_blob(bytes)?)) {
         Ok(BlobId(new)) => new,
         Err(error) => {
@@ -51,7 +57,10 @@ pub(crate) unsafe fn get(
 ) -> Result<Herr> {
     // SAFETY: HDF5 passes an object of this connector and an id.
     let (view, id) = unsafe { (handle(object)?.view()?, id_at(id)?) };
-    let bytes = view.file.blob(&id)?;
+    let bytes = match apart::get(&id.0) {
+        Some(apart) => apart?,
+        None => view.file.blob(&id)?,
+    };
     let length = bytes.len().min(size);
     if length < size {
         return Err(Error::argument(format!("a blob of {length} bytes where {size} were written")));
@@ -88,7 +97,7 @@ pub(crate) unsafe fn specific(
     };
     match arguments.op {
         blob_specific::DELETE => {
-            if !blob.is_null() && !view.keeps_blobs.load(Ordering::Relaxed) {
+            if !blob.is_null() && !apart::is_on() && !view.keeps_blobs.load(Ordering::Relaxed) {
                 view.blob_changes.fetch_add(1, Ordering::Relaxed);
                 if let Err(error) = view.file.remove_blob(&blob) {
                     view.keep_failure(error.into());

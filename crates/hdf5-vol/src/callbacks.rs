@@ -18,7 +18,7 @@ use crate::{
     error::Error,
     file,
     forward::{self, LinkEnds},
-    group, guard, introspect, link,
+    group, guard, introspect, link, map,
     object::{self, Copy},
     request, through, token,
 };
@@ -191,6 +191,10 @@ callbacks! {
     }
     status object_optional(obj: Object, loc: Loc, args: *mut OptionalArgs, dxpl: Hid, req: Request) -> Herr [object.optional obj loc] {
         object::optional => obj, loc, args
+    }
+
+    status optional(obj: Object, args: *mut OptionalArgs, dxpl: Hid, req: Request) -> Herr [else forward::optional => obj] {
+        map::optional => obj, args, dxpl
     }
 
     status connector(obj: Object, level: c_int, class: *mut *const ConnectorClass) -> Herr [] { introspect::class => obj, level, class }

@@ -77,7 +77,7 @@ const fn class_of_slot<const K: usize>() -> ConnectorClass {
         request: request_class::<K>(),
         blob: blob_class::<K>(),
         token: token_class::<K>(),
-        optional: None,
+        optional: Some(call::optional::<K>),
     }
 }
 

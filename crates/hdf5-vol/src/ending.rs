@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// What HDF5 itself closes, in this order.
-const KINDS: [c_int; 4] = [id_type::ATTRIBUTE, id_type::DATASET, id_type::GROUP, id_type::FILE];
+const KINDS: [c_int; 5] = [id_type::ATTRIBUTE, id_type::DATASET, id_type::MAP, id_type::GROUP, id_type::FILE];
 
 /// Has [`at_end`] called when the library ends.
 pub(crate) fn prepare(library: &'static Library) -> Result<()> {
@@ -37,7 +37,7 @@ unsafe extern "C" fn at_end(context: *mut c_void) {
 
 fn end(library: &'static Library) -> Result<()> {
     // Ids that the program has not closed: a file is committed when the last one is.
-    for kind in KINDS {
+    for kind in KINDS.into_iter().filter(|kind| *kind != id_type::MAP || library.has_maps) {
         for id in ids(library, kind)? {
             if shadow::file_number(library.H5VLobject(id)).is_some() {
                 while library.H5Idec_ref(id) > 0 {}

@@ -145,7 +145,8 @@ fn check_closing(view: &View) -> Result<()> {
         return Ok(());
     }
     // Committed types write nothing.
-    let types = count::DATASET | count::GROUP | count::ATTRIBUTE | count::LOCAL;
+    let maps = if view.library.has_maps { count::MAP } else { 0 };
+    let types = count::DATASET | count::GROUP | count::ATTRIBUTE | count::LOCAL | maps;
     let open = open_ids::of(view, types, usize::MAX).and_then(|ids| match ids.len() {
         0 => Ok(()),
         many => Err(Error::argument(format!(
@@ -210,14 +211,14 @@ pub(crate) unsafe fn get(
         file_get::OBJECT_COUNT => {
             // SAFETY: as above.
             let wanted = unsafe { arguments.args.object_count };
-            let count = open_ids::of(&view, wanted.types, usize::MAX)?.len();
+            let count = open_ids::of(&view, wanted.types & !count::MAP, usize::MAX)?.len();
             // SAFETY: as above.
             unsafe { put(wanted.count, count) };
         }
         file_get::OBJECT_IDS => {
             // SAFETY: as above.
             let wanted = unsafe { arguments.args.object_ids };
-            let ids = open_ids::of(&view, wanted.types, wanted.max)?;
+            let ids = open_ids::of(&view, wanted.types & !count::MAP, wanted.max)?;
             // SAFETY: the program's list has room for `max` ids.
             unsafe { wanted.ids.copy_from_nonoverlapping(ids.as_ptr(), ids.len()) };
             // SAFETY: as above.

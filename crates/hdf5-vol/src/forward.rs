@@ -67,6 +67,18 @@ pub(crate) unsafe fn file_optional(
     status(call.map(|call| unsafe { call(file, arguments, dxpl, request) })).map(Some)
 }
 
+/// Refuses what only this connector has, on an object of a native file.
+///
+/// # Safety
+/// As [`file_specific`].
+pub(crate) unsafe fn optional(_: &'static Library, object: *mut c_void) -> Result<Option<Herr>> {
+    // SAFETY: the caller's promise.
+    match unsafe { object_of(object) } {
+        Some(_) => Err(Error::unsupported("maps in native files, whose format has none")),
+        None => Ok(None),
+    }
+}
+
 /// Passes an operation on a group on. What is mounted is a native file, too.
 ///
 /// # Safety

@@ -44,6 +44,7 @@ pub(crate) enum Body {
     Dataset(OpenDataset),
     Datatype(Node, TypeShadow),
     Attribute(OpenAttribute),
+    Map(OpenMap),
 }
 
 impl Body {
@@ -55,6 +56,7 @@ impl Body {
             Self::Dataset(_) => id_type::DATASET,
             Self::Datatype(..) => id_type::DATATYPE,
             Self::Attribute(_) => id_type::ATTRIBUTE,
+            Self::Map(_) => id_type::MAP,
         }
     }
 }
@@ -79,6 +81,15 @@ impl OpenDataset {
     pub(crate) fn new(node: Node, dapl: Option<Id>) -> Self {
         Self { node, dapl, kept: OnceLock::new() }
     }
+}
+
+/// An open map.
+pub(crate) struct OpenMap {
+    pub(crate) node: Node,
+    /// The access property list, if the program gave one.
+    pub(crate) mapl: Option<Id>,
+    /// What calls keep from one to the next.
+    pub(crate) kept: OnceLock<Box<dyn Any>>,
 }
 
 /// An open attribute.
@@ -163,6 +174,7 @@ impl Handle {
             Body::Group(node) | Body::Datatype(node, _) => Ok(node.clone()),
             Body::Dataset(dataset) => Ok(dataset.node.clone()),
             Body::Attribute(attribute) => Ok(attribute.node.clone()),
+            Body::Map(map) => Ok(map.node.clone()),
         }
     }
 
@@ -178,6 +190,13 @@ impl Handle {
         match &*self.body {
             Body::Dataset(dataset) => Ok(dataset),
             _ => Err(Error::argument("not a dataset")),
+        }
+    }
+
+    pub(crate) fn map(&self) -> Result<&OpenMap> {
+        match &*self.body {
+            Body::Map(map) => Ok(map),
+            _ => Err(Error::argument("not a map")),
         }
     }
 

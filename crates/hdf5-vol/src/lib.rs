@@ -10,6 +10,7 @@
 #![expect(unsafe_code, reason = "the boundary with HDF5's library; every block says what makes it sound")]
 
 mod abi;
+mod apart;
 mod attribute;
 mod beside;
 mod blob;
@@ -37,6 +38,7 @@ mod layout;
 mod library;
 mod link;
 mod magic;
+mod map;
 mod mapping;
 mod mpi;
 mod native;

@@ -38,6 +38,8 @@ macro_rules! library {
             pub(crate) native: OnceLock<&'static ConnectorClass>,
             /// Shadows that are lent to files, or wait for one.
             pub(crate) shadows: Mutex<Vec<Arc<Shadow>>>,
+            /// Whether it has the interface of maps, which most builds lack.
+            pub(crate) has_maps: bool,
             /// Major, minor and release number.
             pub(crate) version: [c_uint; 3],
         }
@@ -77,6 +79,7 @@ macro_rules! library {
                     mpi: Mpi::of(handle),
                     native: OnceLock::new(),
                     shadows: Mutex::default(),
+                    has_maps: handle.symbol("H5Mcreate\0").is_ok(),
                     version: handle.version()?,
                 })
             }
@@ -215,6 +218,8 @@ library! {
         H5P_CLS_DATASET_ACCESS_ID_g;
         H5P_CLS_DATATYPE_CREATE_ID_g;
         H5P_CLS_ATTRIBUTE_CREATE_ID_g;
+        H5P_CLS_MAP_CREATE_ID_g;
+        H5P_CLS_MAP_ACCESS_ID_g;
         H5P_LST_FILE_CREATE_ID_g;
         H5P_LST_FILE_ACCESS_ID_g;
         H5P_LST_GROUP_ACCESS_ID_g;

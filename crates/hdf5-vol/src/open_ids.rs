@@ -29,6 +29,7 @@ pub(crate) fn of(view: &View, types: c_uint, max: usize) -> Result<Vec<Hid>> {
         (count::GROUP, id_type::GROUP),
         (count::DATATYPE, id_type::DATATYPE),
         (count::ATTRIBUTE, id_type::ATTRIBUTE),
+        (count::MAP, id_type::MAP),
     ];
     let mut found = Vec::new();
     for (flag, kind) in wanted {

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::{c_char, c_int, c_void},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use isotach_hdf5::{By, Last, Link, Object, Order, Resolved};
@@ -15,7 +15,7 @@ use crate::{
     beside,
     crossing::Crossing,
     error::{Error, Result},
-    handle::{Body, Handle, Node, OpenDataset, handle, id_type_of, text},
+    handle::{Body, Handle, Node, OpenDataset, OpenMap, handle, id_type_of, text},
     id::Id,
     types,
     view::{Beside, View},
@@ -67,9 +67,21 @@ impl Place {
                 let shadow = types::shadow(&self.view, &self.node.object)?;
                 Body::Datatype(self.node, shadow)
             }
-            isotach_hdf5::Kind::Map => return Err(Error::unsupported("maps")),
+            isotach_hdf5::Kind::Map => return Ok((self.open_map(DEFAULT)?, id_type_of(kind))),
         };
         Ok((Handle::give(self.view, body), id_type_of(kind)))
+    }
+
+    /// A handle on the map for HDF5, with this access property list.
+    pub(crate) fn open_map(self, mapl: Hid) -> Result<*mut c_void> {
+        let library = self.view.library;
+        if !library.has_maps {
+            return Err(Error::unsupported("maps in an HDF5 library that is built without H5M"));
+        }
+        self.view.note_path(self.node.object.number(), self.node.path.as_deref());
+        let mapl =
+            (mapl != DEFAULT).then(|| Id::new(library, library.H5Pcopy(mapl), "H5Pcopy")).transpose()?;
+        Ok(Handle::give(self.view, Body::Map(OpenMap { node: self.node, mapl, kept: OnceLock::new() })))
     }
 
     /// A handle on the dataset for HDF5, with this access property list.

@@ -138,7 +138,8 @@ impl Shadow {
     pub(crate) fn object(&self, kind: c_int) -> *mut c_void {
         match kind {
             id_type::FILE => self.file,
-            id_type::GROUP => self.group,
+            // There are no native maps.
+            id_type::GROUP | id_type::MAP => self.group,
             id_type::DATASET => self.dataset,
             id_type::ATTRIBUTE => self.attribute,
             _ => ptr::null_mut(),

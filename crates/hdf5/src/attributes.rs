@@ -6,12 +6,11 @@ use isotach_object::{ArrayRead, Cell};
 
 use crate::{
     Attribute, By, Error, Object, Order, Result,
-    commit::value_array,
     layout::{ATTRIBUTE, array, metadata, name_in, named},
     links::NAME_MAX,
     records::{AttributeRecord, Place, order_of},
     session::Session,
-    stored::value_length,
+    stored::value_array,
 };
 
 /// The longest value that is in its record, in bytes.
@@ -157,8 +156,8 @@ impl Object {
 
     /// The array of a value that is replaced or removed is not needed any more.
     fn forget_value(&self, session: &mut Session, key: &[u8], old: Option<&[u8]>) {
-        let Some(array) = old.and_then(|old| value_array(key, old)) else { return };
-        session.count_stored(-i128::from(old.map_or(0, |old| value_length(key, old))));
+        let Some((array, length)) = old.and_then(|old| value_array(key, old)) else { return };
+        session.count_stored(-i128::from(length));
         let is_here = session.changes.contains_key(&(metadata(self.number()), key.to_vec()));
         if is_here { session.unused.push(array) } else { session.destroyed.push(array) }
     }

@@ -16,15 +16,12 @@ use isotach_object::{
 use crate::{
     Error, Result,
     chunk::{Dirty, Key, State, Target, Written, array_of, takes_patches},
-    layout::{
-        ATTRIBUTE, FENCE_KEY, FILE, HEADER, array, in_place, in_place_cell, index, is_metadata, metadata,
-        name_in,
-    },
+    layout::{FENCE_KEY, FILE, HEADER, array, in_place_cell, index, is_map, is_metadata, metadata, name_in},
     ranges::Patches,
-    records::{AttributeRecord, Chunk, Form},
-    session::{Session, list},
+    records::{Chunk, Form},
+    session::Session,
     store::{Store, stored_bytes},
-    stored::{length_after, length_of, value_length},
+    stored::{length_after, length_of, value_array},
     value_index::bins_in,
 };
 
@@ -171,6 +168,7 @@ impl Session {
         self.chunks.clear();
         self.new.clear();
         self.removed.clear();
+        self.fresh_entries.clear();
         self.destroyed.clear();
         self.memory = 0;
         self.stored = 0;
@@ -195,6 +193,7 @@ impl Session {
         self.new.clear();
         self.removed.clear();
         self.unlinked.clear();
+        self.fresh_entries.clear();
         self.destroyed.clear();
         self.memory = 0;
         self.stored = 0;
@@ -303,9 +302,9 @@ impl Session {
             State::Stored(chunk) => array_of(chunk),
             _ => None,
         });
-        let named = self.changes.iter().filter(|((object, _), _)| is_metadata(*object));
-        let attributes = named.filter_map(|((_, key), change)| value_array(key, change.value.as_ref()?));
-        chunks.chain(attributes).chain(self.written_bins()).chain(self.blobs.own_arrays()).collect()
+        let named = self.changes.iter().filter(|((object, _), _)| is_metadata(*object) || is_map(*object));
+        let values = named.filter_map(|((_, key), change)| Some(value_array(key, change.value.as_ref()?)?.0));
+        chunks.chain(values).chain(self.written_bins()).chain(self.blobs.own_arrays()).collect()
     }
 
     fn written_bins(&self) -> impl Iterator<Item = ObjectId> {
@@ -423,61 +422,6 @@ impl Session {
         self.make_room(store)?;
         gone.map_or(Ok(()), Err)
     }
-
-    /// Removes an object with everything that belongs to it, but for what its links lead to.
-    pub(crate) fn remove_object(&mut self, number: u64) -> Result<()> {
-        self.forget_chunks(number, |_| true)?;
-        if self.new.remove(&number) {
-            self.forget_values(number);
-            self.forget_index(number);
-            self.forget(metadata(number));
-            return Ok(());
-        }
-        if let Some(header) = self.header(number)?
-            && header.data.is_some()
-            && !self.is_reset
-        {
-            for (_, record) in list(&*self.base()?, index(number))? {
-                let chunk = Chunk::decode(&record, &format!("dataset {number}"))?;
-                self.destroyed.extend(array_of(&chunk));
-                self.count_stored(-length_of(Some(&chunk)));
-            }
-            self.destroyed.extend([index(number), in_place(number)]);
-            self.destroy_index(number)?;
-        }
-        let base = self.base_listing(metadata(number))?;
-        self.destroyed.extend(base.iter().filter_map(|(key, record)| value_array(key, record)));
-        let values: i128 = base.iter().map(|(key, record)| i128::from(value_length(key, record))).sum();
-        self.count_stored(-values);
-        self.destroyed.push(metadata(number));
-        self.forget_values(number);
-        self.forget(metadata(number));
-        self.removed.insert(number);
-        Ok(())
-    }
-
-    /// Arrays of attributes that no commit has named are not needed any more.
-    pub(crate) fn forget_values(&mut self, number: u64) {
-        let values = self.changed(metadata(number));
-        let values: Vec<_> = values
-            .filter_map(|(key, change)| {
-                let record = change.value.as_ref()?;
-                Some((value_array(key, record)?, value_length(key, record)))
-            })
-            .collect();
-        for (array, length) in values {
-            self.unused.push(array);
-            self.count_stored(-i128::from(length));
-        }
-    }
-}
-
-/// The array of an attribute's value, if it has one.
-pub(crate) fn value_array(key: &[u8], record: &[u8]) -> Option<ObjectId> {
-    if key.first() != Some(&ATTRIBUTE) {
-        return None;
-    }
-    AttributeRecord::decode("", record, "").ok()?.value.array()
 }
 
 /// The error of a link that another process has created first.

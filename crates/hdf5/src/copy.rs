@@ -5,6 +5,8 @@ use std::{
     sync::Arc,
 };
 
+use isotach_hdf5_types::Stored;
+
 use crate::{
     Attribute, By, Charset, Data, Error, File, Header, Kind, Last, Object, Order, Resolved, Result, Run,
     Target,
@@ -149,6 +151,7 @@ impl Copying<'_> {
         let header = from.header()?;
         let mut new = Header { references: 0, ..(*header).clone() };
         new.datatype = self.datatype(from, &header.datatype)?;
+        new.key_datatype = self.datatype(from, &header.key_datatype)?;
         if let Some(data) = &mut new.data
             && let Some(fill) = data.fill.take()
         {
@@ -176,8 +179,31 @@ impl Copying<'_> {
         let header = from.header()?;
         match &header.data {
             Some(data) => self.data(from, to, &header.datatype, data),
+            None if header.kind == Kind::Map => self.map_entries(from, to, &header.datatype),
             None => Ok(()),
         }
+    }
+
+    /// Copies the keys and values of a map. What values refer to is as in a dataset.
+    fn map_entries(&mut self, from: &Object, to: &Object, datatype: &[u8]) -> Result<()> {
+        let form = match self.options.convert {
+            Some(_) => {
+                let form = Stored::parse(datatype).and_then(|stored| stored.datatype()?.file_form());
+                Some(form.map_err(|error| Error::corrupt(error.to_string(), from.place()))?)
+            }
+            None => None,
+        };
+        for key in from.map_keys()? {
+            let Some(mut value) = from.map_value(&key)? else { continue };
+            if let Some(form) = &form {
+                form.replace_references(&mut value, &mut |number| {
+                    self.copy_of(from, number).map_err(Damage::Copy)
+                })
+                .map_err(|damage| damage.at(from))?;
+            }
+            to.put_map_value(&key, value)?;
+        }
+        Ok(())
     }
 
     fn is_other(&self, from: &Object) -> bool {
@@ -298,6 +324,27 @@ impl Copying<'_> {
         match self.options.convert.filter(|_| self.options.expand_external) {
             Some(convert) => convert.linked(group, file, path),
             None => Ok(None),
+        }
+    }
+}
+
+/// Why references in a value of a map cannot be replaced.
+enum Damage {
+    Value(isotach_hdf5_types::Error),
+    Copy(Error),
+}
+
+impl From<isotach_hdf5_types::Error> for Damage {
+    fn from(error: isotach_hdf5_types::Error) -> Self {
+        Self::Value(error)
+    }
+}
+
+impl Damage {
+    fn at(self, map: &Object) -> Error {
+        match self {
+            Self::Value(error) => Error::corrupt(error.to_string(), map.place()),
+            Self::Copy(error) => error,
         }
     }
 }

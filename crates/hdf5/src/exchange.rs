@@ -4,6 +4,8 @@
 //! a rank that the place of the chunk decides on. The owner puts them together and over what was there, stores the chunk, and gives its
 //! entry to all. So no rank gets the data of all, and all ranks have the same entries afterwards: the first one can commit them.
 //!
+//! Of the entries of maps all ranks get to know all: see [`crate::map_exchange`].
+//!
 //! What must stay true: a part is only what the rank has written since the last exchange. More would undo what others have written.
 
 use std::{
@@ -29,6 +31,8 @@ use crate::{
 struct Fresh {
     /// The datasets that have some, each with what its chunks depend on.
     layouts: Vec<u8>,
+    /// The entries of maps that were changed.
+    map_entries: Vec<u8>,
     /// The entries of chunks that were written whole.
     entries: Vec<u8>,
     /// The parts of chunks, by their owners.
@@ -53,11 +57,12 @@ impl File {
         let Some(team) = self.team().filter(|_| self.is_writable()) else { return outcome };
         let fresh = outcome.and_then(|outcome| Ok((outcome, session.fresh(&self.store, team)?)));
         let mut kept = None;
-        let message = fresh.map(|(outcome, Fresh { layouts, entries, parts })| {
+        let message = fresh.map(|(outcome, Fresh { layouts, map_entries, entries, parts })| {
             let has_parts = parts.iter().any(|parts| !parts.is_empty());
             kept = Some((outcome, parts));
             let mut message = vec![has_parts.into()];
             put_bytes(&mut message, &layouts);
+            put_bytes(&mut message, &map_entries);
             message.extend_from_slice(&entries);
             message
         });
@@ -89,8 +94,12 @@ impl Session {
     fn fresh(&mut self, store: &Store, team: &Team) -> Result<Fresh> {
         let is_fresh = |(at, dirty): (&(u64, Key), &Dirty)| dirty.fresh.as_ref().map(|_| at.clone());
         let fresh: Vec<_> = self.chunks.iter().filter_map(is_fresh).collect();
-        let mut found =
-            Fresh { layouts: Vec::new(), entries: Vec::new(), parts: vec![Vec::new(); team.size()] };
+        let mut found = Fresh {
+            layouts: Vec::new(),
+            map_entries: self.fresh_map_entries()?,
+            entries: Vec::new(),
+            parts: vec![Vec::new(); team.size()],
+        };
         let mut last = None;
         for (number, key) in &fresh {
             if last.replace(*number) != Some(*number)
@@ -130,7 +139,7 @@ impl Session {
                 Ok(())
             })?;
         }
-        if !found.entries.is_empty() {
+        if !(found.entries.is_empty() && found.map_entries.is_empty()) {
             // What was written is seen by others from here on.
             store.container.epoch()?;
         }
@@ -140,6 +149,7 @@ impl Session {
     /// Takes the entries of all ranks, and merges the parts of the chunks that this one owns.
     fn take(&mut self, store: &Store, team: &Team, all: &[Told<'_>], parts: Vec<Vec<u8>>) -> Result<()> {
         let has_parts = all.iter().any(|told| told.has_parts);
+        self.take_map_entries(all.iter().map(|told| told.map_entries))?;
         all.iter().try_for_each(|told| self.take_entries(told.entries, team))?;
         if !has_parts {
             return Ok(());
@@ -200,6 +210,7 @@ impl Session {
 struct Told<'m> {
     has_parts: bool,
     layouts: Vec<u8>,
+    map_entries: &'m [u8],
     entries: &'m [u8],
 }
 
@@ -207,7 +218,9 @@ impl<'m> Told<'m> {
     fn of(message: &'m [u8]) -> Option<Self> {
         let mut reader = Reader(message);
         let (has_parts, layouts) = (reader.u8()? != 0, bytes(&mut reader)?);
-        Some(Self { has_parts, layouts, entries: reader.0 })
+        let length = reader.u32()? as usize;
+        let map_entries = reader.take(length)?;
+        Some(Self { has_parts, layouts, map_entries, entries: reader.0 })
     }
 }
 
@@ -254,7 +267,7 @@ fn put_entry(
     }
 }
 
-fn damaged() -> Error {
+pub(crate) fn damaged() -> Error {
     Error::corrupt("a message that cannot be read", "what another rank has sent")
 }
 

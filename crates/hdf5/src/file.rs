@@ -427,6 +427,9 @@ pub(crate) fn check_header(header: &Header) -> Result<()> {
         }
         (None, Kind::Dataset) => Err(Error::invalid("a dataset without data", "its element and extent")),
         (Some(_), _) => Err(Error::invalid(format!("data of a {:?}", header.kind), "a dataset")),
+        (None, Kind::Map) if header.key_datatype.is_empty() || header.datatype.is_empty() => {
+            Err(Error::invalid("a map without datatypes", "one of its keys and one of its values"))
+        }
         (None, _) => Ok(()),
     }
 }

@@ -4,14 +4,14 @@ use isotach_object::Error as ObjectError;
 
 use crate::{
     Error, Link, Result, Target,
-    layout::{HEADER, LINK, is_metadata, metadata},
+    layout::{HEADER, LINK, is_map, is_metadata, metadata},
     session::Session,
 };
 
 impl Session {
     /// The objects of the base that the changes belong to. A commit counts only if all of them are there.
     pub(crate) fn changed_objects(&self) -> Vec<u64> {
-        let entries = self.changes.keys().filter(|(object, _)| is_metadata(*object));
+        let entries = self.changes.keys().filter(|(object, _)| is_metadata(*object) || is_map(*object));
         let chunks = self.chunks.keys().map(|(number, _)| *number);
         let mut numbers: Vec<u64> = chunks.chain(entries.map(|(object, _)| object.lo())).collect();
         numbers.sort_unstable();
@@ -28,9 +28,7 @@ impl Session {
                 continue;
             }
             self.forget_chunks(number, |_| true)?;
-            self.forget_values(number);
-            self.forget_index(number);
-            self.forget(metadata(number));
+            self.forget_changes(number);
             self.forget_links_to(number);
             let what = format!(
                 "another process has removed object {number}: what was changed in it is given up, \

@@ -32,8 +32,10 @@ pub struct Header {
     pub tracks_link_order: bool,
     /// Whether the attributes can be listed by creation order.
     pub tracks_attribute_order: bool,
-    /// The encoded datatype of a dataset or a committed datatype; otherwise empty.
+    /// The encoded datatype of a dataset, of a committed datatype or of the values of a map; otherwise empty.
     pub datatype: Vec<u8>,
+    /// The encoded datatype of the keys of a map; otherwise empty.
+    pub key_datatype: Vec<u8>,
     /// How the elements of a dataset are stored.
     pub data: Option<Data>,
     /// The comment on the object.
@@ -52,6 +54,7 @@ impl Header {
             tracks_link_order: false,
             tracks_attribute_order: false,
             datatype: Vec::new(),
+            key_datatype: Vec::new(),
             data: None,
             comment: None,
         }
@@ -60,6 +63,11 @@ impl Header {
     /// A dataset with this datatype and data; otherwise as [`Header::new`].
     pub fn dataset(datatype: Vec<u8>, data: Data) -> Self {
         Self { datatype, data: Some(data), ..Self::new(Kind::Dataset) }
+    }
+
+    /// A map with keys and values of these datatypes; otherwise as [`Header::new`].
+    pub fn map(key_datatype: Vec<u8>, datatype: Vec<u8>) -> Self {
+        Self { key_datatype, datatype, ..Self::new(Kind::Map) }
     }
 }
 

@@ -18,6 +18,8 @@ const KNOWN_FEATURES: u64 = 0;
 pub(crate) const HEADER: &[u8] = b"o";
 pub(crate) const LINK: u8 = b'l';
 pub(crate) const ATTRIBUTE: u8 = b'a';
+/// What stands before the key of a map.
+pub(crate) const ENTRY: u8 = b'e';
 /// The attribute key of chunks that are changed in place.
 pub(crate) const IN_PLACE: &[u8] = b"0";
 
@@ -64,6 +66,16 @@ pub(crate) const fn in_place(number: u64) -> ObjectId {
 /// The index of the values of a dataset.
 pub(crate) const fn value_index(number: u64) -> ObjectId {
     ObjectId::new(ObjectType::KeyValue, ObjectClass::SX, 8, number)
+}
+
+/// The entries of a map.
+pub(crate) const fn map(number: u64) -> ObjectId {
+    ObjectId::new(ObjectType::KeyValue, ObjectClass::SX, 9, number)
+}
+
+/// Whether it is [`map`].
+pub(crate) fn is_map(object: ObjectId) -> bool {
+    object == map(object.lo())
 }
 
 /// Whether it is [`value_index`].

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The version of all records that this program writes, and the greatest that it reads.
-const VERSION: u8 = 1;
+pub(crate) const VERSION: u8 = 1;
 
 /// What a record that cannot be read is, for errors.
 #[derive(Clone, Copy)]
@@ -156,6 +156,7 @@ const LINK_ORDER: u8 = 4;
 const ATTRIBUTE_ORDER: u8 = 8;
 const DATA: u8 = 16;
 const COMMENT: u8 = 32;
+const KEY_DATATYPE: u8 = 64;
 
 impl Header {
     pub(crate) fn encode(&self) -> Vec<u8> {
@@ -168,6 +169,7 @@ impl Header {
             (ATTRIBUTE_ORDER, self.tracks_attribute_order),
             (DATA, self.data.is_some()),
             (COMMENT, self.comment.is_some()),
+            (KEY_DATATYPE, !self.key_datatype.is_empty()),
         ];
         record.put_u8(bits.iter().filter(|(_, set)| *set).map(|(bit, _)| bit).sum());
         for time in [self.created, self.modified].into_iter().flatten() {
@@ -180,6 +182,9 @@ impl Header {
         }
         if let Some(comment) = &self.comment {
             record.put_text(comment);
+        }
+        if !self.key_datatype.is_empty() {
+            put_bytes(&mut record, &self.key_datatype);
         }
         record
     }
@@ -206,6 +211,7 @@ impl Header {
             datatype: bytes(reader)?,
             data: if has(DATA) { Some(Data::take(reader)?) } else { None },
             comment: if has(COMMENT) { Some(text(reader)?) } else { None },
+            key_datatype: if has(KEY_DATATYPE) { bytes(reader)? } else { Vec::new() },
         })
     }
 }
@@ -313,6 +319,33 @@ impl Place {
             Self::Array(number) => Some(array(*number)),
         }
     }
+
+    pub(crate) fn put(&self, length: u64, record: &mut Vec<u8>) {
+        match self {
+            Self::Inline(value) => {
+                record.put_u8(0);
+                put_bytes(record, value);
+            }
+            Self::Array(number) => {
+                record.put_u8(1);
+                record.put_u64(*number);
+                record.put_u64(length);
+            }
+        }
+    }
+
+    /// The value, and its length.
+    pub(crate) fn take(reader: &mut Reader<'_>) -> Option<(Self, u64)> {
+        match reader.u8()? {
+            0 => {
+                let value = bytes(reader)?;
+                let length = value.len() as u64;
+                Some((Self::Inline(value), length))
+            }
+            1 => Some((Self::Array(reader.u64()?), reader.u64()?)),
+            _ => None,
+        }
+    }
 }
 
 /// An attribute as stored: the value may be elsewhere.
@@ -334,17 +367,7 @@ impl AttributeRecord {
         put_bytes(&mut record, &self.attribute.datatype);
         self.attribute.space.put(&mut record);
         put_bytes(&mut record, &self.attribute.creation);
-        match &self.value {
-            Place::Inline(value) => {
-                record.put_u8(0);
-                put_bytes(&mut record, value);
-            }
-            Place::Array(number) => {
-                record.put_u8(1);
-                record.put_u64(*number);
-                record.put_u64(self.length);
-            }
-        }
+        self.value.put(self.length, &mut record);
         record
     }
 
@@ -359,15 +382,7 @@ impl AttributeRecord {
                 creation: bytes(reader)?,
                 value: Vec::new(),
             };
-            let (value, length) = match reader.u8()? {
-                0 => {
-                    let value = bytes(reader)?;
-                    let length = value.len() as u64;
-                    (Place::Inline(value), length)
-                }
-                1 => (Place::Array(reader.u64()?), reader.u64()?),
-                _ => return None,
-            };
+            let (value, length) = Place::take(reader)?;
             Some(Self { attribute, value, length })
         })
     }

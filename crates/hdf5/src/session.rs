@@ -15,7 +15,7 @@ use crate::{
     Error, Header, Result,
     blobs::Blobs,
     chunk::{Dirty, Key},
-    layout::{HEADER, is_metadata, is_value_index, metadata, name_in},
+    layout::{HEADER, is_map, is_metadata, is_value_index, metadata, name_in},
     records::Chunk,
     value_index::Indexing,
 };
@@ -30,7 +30,7 @@ pub(crate) struct Change {
 }
 
 /// The object and the key of an entry.
-type Entry = (ObjectId, Vec<u8>);
+pub(crate) type Entry = (ObjectId, Vec<u8>);
 
 /// The sorted entries of an object.
 pub(crate) type Listing = Vec<(Vec<u8>, Vec<u8>)>;
@@ -74,6 +74,8 @@ pub(crate) struct Session {
     pub(crate) in_place_left: Vec<(ObjectId, Key)>,
     /// Several ranks have the file open together.
     pub(crate) is_shared: bool,
+    /// The entries of maps that this rank has changed since the last exchange.
+    pub(crate) fresh_entries: BTreeSet<Entry>,
     /// This is one of the ranks that do not commit.
     pub(crate) is_follower: bool,
     /// Bytes of changed chunks in memory.
@@ -117,6 +119,7 @@ impl Session {
             destroyed: Vec::new(),
             in_place_left: Vec::new(),
             is_shared: false,
+            fresh_entries: BTreeSet::new(),
             is_follower: false,
             memory: 0,
             is_uncertain: false,
@@ -436,7 +439,7 @@ impl Session {
 
 /// Whether it holds entries of the HDF5 object with its number.
 fn belongs_to_one(object: ObjectId) -> bool {
-    is_metadata(object) || is_value_index(object)
+    is_metadata(object) || is_value_index(object) || is_map(object)
 }
 
 /// All entries of an object, sorted by key.

@@ -3,13 +3,14 @@
 //! Each commit adds what it stored and takes away what it removed. Two commits at one time may lose a part of that: the counter says
 //! about how much there is, and nothing depends on it. Programs and people look at the length of a file, so the stub is as long.
 
-use isotach_object::{Cell, Container, Update};
+use isotach_object::{Cell, Container, ObjectId, Update};
 
 use crate::{
     File, Result,
     chunk::{State, Target},
-    layout::{ATTRIBUTE, FILE, STORED_KEY},
-    records::{AttributeRecord, Chunk, Place},
+    layout::{ATTRIBUTE, ENTRY, FILE, STORED_KEY},
+    map_entry::MapEntry,
+    records::{AttributeRecord, Chunk},
     session::Session,
     stub,
 };
@@ -19,13 +20,20 @@ fn number(record: Option<Vec<u8>>) -> u64 {
     record.and_then(|record| Some(u64::from_le_bytes(*record.first_chunk()?))).unwrap_or(0)
 }
 
-/// The length of an attribute's value that is in an array of its own.
-pub(crate) fn value_length(key: &[u8], record: &[u8]) -> u64 {
-    if key.first() != Some(&ATTRIBUTE) {
-        return 0;
-    }
-    AttributeRecord::decode("", record, "")
-        .map_or(0, |record| if matches!(record.value, Place::Array(_)) { record.length } else { 0 })
+/// The array of the value of an attribute or of a key of a map, and its length, if it is not in the record.
+pub(crate) fn value_array(key: &[u8], record: &[u8]) -> Option<(ObjectId, u64)> {
+    let (value, length) = match *key.first()? {
+        ATTRIBUTE => {
+            let record = AttributeRecord::decode("", record, "").ok()?;
+            (record.value, record.length)
+        }
+        ENTRY => {
+            let record = MapEntry::decode(record, "").ok()?;
+            (record.value, record.length)
+        }
+        _ => return None,
+    };
+    Some((value.array()?, length))
 }
 
 /// The bytes that a chunk stores.
@@ -85,7 +93,7 @@ impl Session {
 }
 
 impl File {
-    /// About how many bytes the file stores in chunks, large attributes and variable-length data, after filters. What was not committed
+    /// About how many bytes the file stores in chunks, large attributes, large values of maps and variable-length data, after filters. What was not committed
     /// counts.
     ///
     /// # Errors

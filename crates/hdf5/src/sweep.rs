@@ -1,5 +1,5 @@
 //! Sweeping: destroys the arrays that no entry names, which processes leave that die before their commit, and the value indexes of datasets
-//! that are gone.
+//! and the entries of maps that are gone.
 //!
 //! A sweep lists the arrays that no entry names, then sets the *fence* in the file's record to a number above theirs, then reads all entries,
 //! and destroys the listed arrays that none of them names. What must stay true: a commit that names a new array has the condition that the fence
@@ -18,8 +18,10 @@ use crate::{
     chunk::array_of,
     fence::{fence, number_of},
     layout::{
-        ATTRIBUTE, BLOBS, FENCE_KEY, FILE, HEADER, array, index, is_metadata, is_value_index, metadata,
+        ATTRIBUTE, BLOBS, FENCE_KEY, FILE, HEADER, array, index, is_map, is_metadata, is_value_index,
+        metadata,
     },
+    map_entry::MapEntry,
     records::{AttributeRecord, BlobPage, Chunk, Place},
     session::{Session, list},
     transactions::arrays_of_parts,
@@ -60,7 +62,7 @@ impl Site {
         }
         let mut left = HashSet::new();
         each_object(&*container, |object| {
-            if object == array(object.lo()) || is_value_index(object) {
+            if object == array(object.lo()) || belongs_to_header(object) {
                 left.insert(object);
             }
             Ok(())
@@ -77,15 +79,15 @@ impl Site {
     }
 }
 
-/// Takes the arrays that entries name out of a set, and the value indexes of datasets.
+/// Takes the arrays that entries name out of a set, and the value indexes of datasets and the entries of maps.
 fn keep_named(container: &dyn Container, left: &mut HashSet<ObjectId>) -> Result<()> {
     // Before the entries: what a part names goes to entries when its transaction is committed.
     for named in arrays_of_parts(container)? {
         left.remove(&named);
     }
     each_object(container, |object| {
-        if is_value_index(object) {
-            // A program that does not know indexes may have removed the dataset.
+        if belongs_to_header(object) {
+            // A program that knows neither indexes nor maps may have removed the dataset or the map.
             let header = container.get_many(&[Cell::kv(metadata(object.lo()), HEADER)])?.pop().flatten();
             if header.is_none() {
                 return Ok(());
@@ -97,6 +99,11 @@ fn keep_named(container: &dyn Container, left: &mut HashSet<ObjectId>) -> Result
         }
         Ok(())
     })
+}
+
+/// Whether it goes with the header of its number.
+fn belongs_to_header(object: ObjectId) -> bool {
+    is_value_index(object) || is_map(object)
 }
 
 /// Sets the fence, unless it is higher.
@@ -128,6 +135,11 @@ fn named_in(container: &dyn Container, object: ObjectId) -> Result<Vec<ObjectId>
             Place::Inline(_) => None,
         };
         return values.filter_map(|value: Result<Place>| value.map(array_of).transpose()).collect();
+    }
+    if is_map(object) {
+        let entries = list(container, object)?;
+        let arrays = entries.iter().map(|(_, record)| Ok(MapEntry::decode(record, &place)?.value.array()));
+        return arrays.filter_map(|array: Result<Option<ObjectId>>| array.transpose()).collect();
     }
     if object == index(object.lo()) {
         let entries = list(container, object)?;

@@ -120,6 +120,15 @@ impl Source for ModelFile {
         Ok(elements)
     }
 
+    fn map_keys(&self, map: u64) -> Result<Vec<Vec<u8>>> {
+        Ok(self.object(map)?.map_keys()?)
+    }
+
+    fn map_value(&self, map: u64, key: &[u8]) -> Result<Vec<u8>> {
+        let value = self.object(map)?.map_value(key)?;
+        Ok(value.ok_or_else(|| FileError::not_found(format!("a key of {}", self.place(map))))?)
+    }
+
     fn blob(&self, id: &BlobId) -> Result<Vec<u8>> {
         Ok(self.file.blob(id)?)
     }

@@ -145,6 +145,10 @@ impl Target for ModelTarget {
         Ok(object.write(&block.runs(data.space.dims()), elements)?)
     }
 
+    fn put_map_value(&self, map: u64, key: &[u8], value: Vec<u8>) -> Result<()> {
+        Ok(self.object(map)?.put_map_value(key, value)?)
+    }
+
     fn put_blob(&self, bytes: Vec<u8>) -> Result<BlobId> {
         Ok(self.file()?.put_blob(&bytes)?)
     }

@@ -279,6 +279,14 @@ impl Source for NativeFile {
         elements.read_dataset(&opened.id, &selected, count, &self.file, &mut self.arena.borrow_mut())
     }
 
+    fn map_keys(&self, _: u64) -> Result<Vec<Vec<u8>>> {
+        Err(FileError::unsupported("maps in native files").into())
+    }
+
+    fn map_value(&self, _: u64, _: &[u8]) -> Result<Vec<u8>> {
+        Err(FileError::unsupported("maps in native files").into())
+    }
+
     fn blob(&self, id: &BlobId) -> Result<Vec<u8>> {
         let absent = || FileError::not_found("variable-length data that was forgotten");
         Ok(self.arena.borrow().get(&id.0).ok_or_else(absent)?.to_vec())

@@ -252,6 +252,10 @@ impl Target for NativeTarget {
         opened.elements.write_dataset(&opened.id, &selected, elements, file, &self.arena.borrow())
     }
 
+    fn put_map_value(&self, _: u64, _: &[u8], _: Vec<u8>) -> Result<()> {
+        Err(FileError::unsupported("maps in native files").into())
+    }
+
     fn put_blob(&self, bytes: Vec<u8>) -> Result<BlobId> {
         Ok(BlobId(self.arena.borrow_mut().put(bytes)))
     }

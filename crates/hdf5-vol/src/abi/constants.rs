@@ -110,6 +110,8 @@ pub(crate) mod count {
     pub(crate) const DATATYPE: c_uint = 8;
     pub(crate) const ATTRIBUTE: c_uint = 16;
     pub(crate) const LOCAL: c_uint = 32;
+    /// No flag of HDF5's, which counts no maps.
+    pub(crate) const MAP: c_uint = 64;
 }
 
 /// `H5_INDEX_CRT_ORDER` of `H5_index_t`.
@@ -139,10 +141,10 @@ pub(crate) const FILL_TIME_NEVER: c_int = 1;
 pub(crate) const CAPABILITIES: u64 = {
     // Native files, attributes, datasets, files, groups, links, objects, references, committed types, creation order, iteration,
     // storage sizes, access by index, property lists, flush and refresh, external, hard, soft and user-defined links, times, filters, fill
-    // values. Not: threads, asynchronous operations, maps, mounts.
+    // values, maps. Not: threads, asynchronous operations, mounts.
     let bits = [
-        3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
-        33, 35, 36,
+        3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
+        30, 31, 33, 35, 36,
     ];
     let mut flags = 0;
     let mut at = 0;

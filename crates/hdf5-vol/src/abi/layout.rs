@@ -14,8 +14,9 @@ use super::{
     AttributeSpecificArgs, ChunkInfoByIndex, ChunkRead, ChunkWrite, ConnectorClass, ContainerInfo,
     DatasetGetArgs, DatasetOptionalArgs, DatasetSpecificArgs, DatatypeGetArgs, FileGetArgs, FileSpecificArgs,
     GroupGetArgs, GroupInfo, GroupObjectInfo, GroupSpecificArgs, GroupStat, LinkCreateArgs, LinkGetArgs,
-    LinkInfo, LinkIterate, LinkSpecificArgs, LocByIdx, LocParams, NATIVE_INFO_SIZE, ObjectGetArgs, ObjectIds,
-    ObjectInfo, ObjectSpecificArgs, ObjectVisit, OptionalArgs, RequestSpecificArgs, Token,
+    LinkInfo, LinkIterate, LinkSpecificArgs, LocByIdx, LocParams, MapArgs, MapCreate, MapDelete, MapExists,
+    MapGet, MapGetValue, MapIterate, MapOpen, MapPut, MapSpecific, NATIVE_INFO_SIZE, ObjectGetArgs,
+    ObjectIds, ObjectInfo, ObjectSpecificArgs, ObjectVisit, OptionalArgs, RequestSpecificArgs, Token,
 };
 
 /// What C says, as an expression, and what it must be.
@@ -48,7 +49,8 @@ fn sizes() -> Vec<Line> {
         DatasetOptionalArgs => "H5VL_native_dataset_optional_args_t", ChunkRead => "H5VL_native_dataset_chunk_read_t",
         ChunkWrite => "H5VL_native_dataset_chunk_write_t", ChunkInfoByIndex => "H5VL_native_dataset_get_chunk_info_by_idx_t",
         GroupObjectInfo => "H5VL_native_group_get_objinfo_t", GroupStat => "H5G_stat_t", ConnectorClass => "H5VL_class_t",
-        [u8; NATIVE_INFO_SIZE] => "H5O_native_info_t",
+        [u8; NATIVE_INFO_SIZE] => "H5O_native_info_t", MapArgs => "H5VL_map_args_t",
+        MapIterate => "((H5VL_map_args_t *)0)->specific.args.iterate", MapDelete => "((H5VL_map_args_t *)0)->specific.args.del",
     }
 }
 
@@ -77,6 +79,14 @@ fn places() -> Vec<Line> {
         places! { ObjectIds => "H5VL_file_get_obj_ids_args_t" { max => "max_objs", ids => "oid_list", count => "count" }},
         places! { ChunkRead => "H5VL_native_dataset_chunk_read_t" { filters => "filters", buf => "buf" }},
         places! { ChunkWrite => "H5VL_native_dataset_chunk_write_t" { size => "size", buf => "buf" }},
+        // All members of the union begin at 0.
+        places! { MapCreate => "H5VL_map_args_t" { name => "create.name", value_type => "create.val_type_id", map => "create.map" }},
+        places! { MapOpen => "H5VL_map_args_t" { name => "open.name", map => "open.map" }},
+        places! { MapGetValue => "H5VL_map_args_t" { value_type => "get_val.value_mem_type_id", value => "get_val.value" }},
+        places! { MapExists => "H5VL_map_args_t" { key => "exists.key", exists => "exists.exists" }},
+        places! { MapPut => "H5VL_map_args_t" { key => "put.key", value => "put.value" }},
+        places! { MapGet => "H5VL_map_args_t" { op => "get.get_type", answer => "get.args" }},
+        places! { MapSpecific => "H5VL_map_args_t" { op => "specific.specific_type", args => "specific.args" }},
         places! { GroupStat => "H5G_stat_t" { objno => "objno", kind => "type", link_length => "linklen" }},
     ]
     .concat()

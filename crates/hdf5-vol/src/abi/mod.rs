@@ -8,12 +8,14 @@ mod constants;
 mod info;
 #[cfg(test)]
 mod layout;
+mod maps;
 mod native;
 
 pub(crate) use arguments::*;
 pub(crate) use class::*;
 pub(crate) use constants::*;
 pub(crate) use info::*;
+pub(crate) use maps::*;
 pub(crate) use native::*;
 
 use std::ffi::c_int;

@@ -4,7 +4,7 @@ use super::part::{Content, Part};
 use crate::{
     Result,
     chunk::{Key, Target, Written, array_of},
-    layout::{is_metadata, metadata, name_in},
+    layout::{is_map, is_metadata, map, metadata, name_in},
     session::Session,
     store::Store,
 };
@@ -39,8 +39,9 @@ impl Session {
 
     /// What a part needs and is gone, or creates and is there.
     fn clash(&mut self, part: &Part) -> Result<Option<String>> {
+        let of_changes = part.changes.iter().map(|(object, ..)| *object);
         let of_changes =
-            part.changes.iter().filter(|(object, ..)| is_metadata(*object)).map(|(object, ..)| object.lo());
+            of_changes.filter(|object| is_metadata(*object) || is_map(*object)).map(|object| object.lo());
         let mut numbers: Vec<u64> =
             of_changes.chain(part.chunks.iter().map(|(number, ..)| *number)).collect();
         numbers.sort_unstable();
@@ -52,7 +53,9 @@ impl Session {
         }
         // What is changed here is of the other participants: which of them comes first means nothing.
         let is_written = |number: &u64| {
-            self.changed(metadata(*number)).next().is_some() || self.chunks_of(*number).next().is_some()
+            let objects = [metadata(*number), map(*number)];
+            objects.into_iter().any(|object| self.changed(object).next().is_some())
+                || self.chunks_of(*number).next().is_some()
         };
         if let Some(number) = part.removed.iter().find(|number| is_written(number)) {
             return Ok(Some(format!("object {number} is removed by one participant and changed by another")));

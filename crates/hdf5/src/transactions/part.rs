@@ -7,12 +7,12 @@ use super::books::Books;
 use crate::{
     Error, Result,
     chunk::{Dirty, Key, State, Written, array_of},
-    commit::value_array,
-    layout::{BLOBS, array, is_metadata},
+    layout::{BLOBS, array, is_map, is_metadata},
     ranges::{Patches, Ranges},
     records::{BlobPage, Chunk, Form, What, bytes, many, put_bytes},
     session::{Change, Session},
     store::{Store, stored_bytes},
+    stored::value_array,
     value_index::bins_in,
 };
 
@@ -201,8 +201,8 @@ impl Part {
         }
         for (object, key, change) in &self.changes {
             let Some(value) = &change.value else { continue };
-            if is_metadata(*object) {
-                arrays.extend(value_array(key, value));
+            if is_metadata(*object) || is_map(*object) {
+                arrays.extend(value_array(key, value).map(|(array, _)| array));
             }
             arrays.extend(bins_in(*object, key, value));
             if let (true, Some(page)) = (*object == BLOBS, key.first_chunk()) {

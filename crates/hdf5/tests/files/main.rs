@@ -5,6 +5,7 @@ mod common;
 mod damage;
 mod datasets;
 mod isolation;
+mod maps;
 mod meeting;
 mod objects;
 mod odd_queries;

@@ -1,4 +1,4 @@
-//! `isotach h5 dump`: values of attributes and datasets.
+//! `isotach h5 dump`: values of attributes, datasets and maps.
 
 use std::{
     collections::HashSet,
@@ -12,7 +12,7 @@ use isotach_hdf5_types::Datatype;
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    describe,
+    describe, maps,
     site::site,
     values::{Values, nested},
 };
@@ -28,9 +28,9 @@ const ON_A_LINE: u64 = 10;
 /// How many bytes of elements are read at once.
 const PIECE: u64 = 4 << 20;
 
-/// Show the values of attributes and datasets of an HDF5 file
+/// Show the values of attributes, datasets and maps of an HDF5 file
 ///
-/// References are shown as paths, enumerations by their names. Of more than 100 elements the first 100 are shown.
+/// References are shown as paths, enumerations by their names. Of more than 100 elements, or keys of a map, the first 100 are shown.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   isotach h5 dump run.h5 --attributes-only
@@ -47,7 +47,8 @@ pub(crate) struct DumpFlags {
     /// Show all elements
     #[arg(long)]
     all: bool,
-    /// Print one JSON object a line for each object: path, kind, type, shape, attributes, values, and more for the elements not shown
+    /// Print one JSON object a line for each object: path, kind, type, shape, attributes, values or the entries of a map, and more for those not
+    /// shown
     #[arg(long)]
     json: bool,
 }
@@ -158,8 +159,8 @@ impl Dump<'_> {
         datatype: Option<&Datatype>,
     ) -> Result<(), Stop> {
         write!(self.out, "{} {path}", describe::kind(header.kind))?;
-        if let Some(datatype) = datatype {
-            write!(self.out, "  {datatype}")?;
+        if let Some(types) = maps::types(header, path)? {
+            write!(self.out, "  {types}")?;
         }
         if let Some(data) = &header.data {
             write!(self.out, "  {}", describe::shape(&data.space))?;
@@ -173,6 +174,9 @@ impl Dump<'_> {
                 (Space::Simple { .. }, values) => format!("[{}]", values.join(", ")),
             };
             writeln!(self.out, "  @{name}: {text}{}", more_text(more))?;
+        }
+        if header.kind == Kind::Map && !self.flags.attributes_only {
+            return self.entries(number, path, header);
         }
         let Some(data) = header.data.as_ref().filter(|_| !self.flags.attributes_only) else { return Ok(()) };
         if !self.is_readable(header, path)? {
@@ -202,6 +206,36 @@ impl Dump<'_> {
         Ok(())
     }
 
+    /// Shows the keys and values of a map, one a line.
+    fn entries(&mut self, number: u64, path: &str, header: &Header) -> Result<(), Stop> {
+        let entries = maps::Entries::new(self.source, number, header, path, self.most())?;
+        for key in &entries.keys {
+            let (key, value) = entries.entry(key)?;
+            let (key, value) = (self.values.text(&key)?, self.values.text(&value)?);
+            writeln!(self.out, "  {key}: {value}")?;
+        }
+        if entries.more > 0 {
+            writeln!(self.out, "  and {} more keys (--all shows them)", entries.more)?;
+        }
+        Ok(())
+    }
+
+    /// The same as JSON, without the brace at the end.
+    fn json_entries(&mut self, number: u64, path: &str, header: &Header) -> Result<(), Stop> {
+        let entries = maps::Entries::new(self.source, number, header, path, self.most())?;
+        let mut shown = Vec::with_capacity(entries.keys.len());
+        for key in &entries.keys {
+            let (key, value) = entries.entry(key)?;
+            shown.push(json!({"key": self.values.json(&key)?, "value": self.values.json(&value)?}));
+        }
+        Ok(write!(self.out, ",\"entries\":{},\"more\":{}", Json::Array(shown), entries.more)?)
+    }
+
+    /// How many keys of a map are shown.
+    fn most(&self) -> Option<u64> {
+        (!self.flags.all).then_some(SHOWN)
+    }
+
     fn json(
         &mut self,
         number: u64,
@@ -213,8 +247,8 @@ impl Dump<'_> {
             ("path".to_owned(), json!(path)),
             ("kind".to_owned(), json!(describe::kind(header.kind))),
         ]);
-        if let Some(datatype) = datatype {
-            object.insert("type".to_owned(), json!(datatype.to_string()));
+        if let Some(types) = maps::types(header, path)? {
+            object.insert("type".to_owned(), json!(types));
         }
         if let Some(data) = &header.data {
             object.insert("shape".to_owned(), describe::json_shape(&data.space));
@@ -252,6 +286,9 @@ impl Dump<'_> {
                 }
             };
             write!(self.out, "],\"more\":{more}")?;
+        }
+        if header.kind == Kind::Map && !self.flags.attributes_only {
+            self.json_entries(number, path, header)?;
         }
         Ok(writeln!(self.out, "}}")?)
     }

@@ -7,7 +7,7 @@ use isotach_hdf5::{Kind, Link, Target};
 use isotach_hdf5_tools::{Error, Source, find, open, split};
 use serde_json::{Map, Value, json};
 
-use super::{describe, site::site};
+use super::{describe, maps, site::site};
 use crate::{
     failure::{Failure, Outcome, say},
     output::{Bytes, Table, print_json},
@@ -172,10 +172,14 @@ fn object(source: &dyn Source, number: u64, row: &mut Row) -> Result<(), Error> 
     let attributes = source.attributes(number)?.len();
     let [shape, datatype, chunk, filters, stored, count] = &mut row.cells;
     *count = attributes.to_string();
-    let kind = describe::datatype_of(&header, &row.name)?;
-    if let Some(kind) = &kind {
-        *datatype = kind.to_string();
+    if let Some(types) = maps::types(&header, &row.name)? {
+        *datatype = types;
         row.json.insert("type".to_owned(), json!(datatype));
+    }
+    if header.kind == Kind::Map {
+        let keys = source.map_keys(number)?.len();
+        *shape = format!("{keys} keys");
+        row.json.insert("keys".to_owned(), json!(keys));
     }
     if let Some(data) = &header.data {
         let bytes = source.storage_size(number)?;

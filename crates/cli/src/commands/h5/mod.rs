@@ -5,6 +5,7 @@ mod describe;
 mod dump;
 mod index;
 mod ls;
+mod maps;
 mod query;
 mod site;
 mod snapshot;
