@@ -1,4 +1,5 @@
 //! Bytes that are no datatype, or no element of one, are errors.
+#![expect(clippy::unwrap_used, reason = "test code: a failure here is a failed test")]
 
 use isotach_hdf5_types::{Datatype, Error, Stored, StoredCreation, Unpacked};
 use proptest::prelude::*;

@@ -47,7 +47,7 @@ fn end(library: &'static Library) -> Result<()> {
     // A committed type that is open needs the lasting shadow when HDF5 closes it.
     let types = ids(library, id_type::DATATYPE)?;
     if types.into_iter().all(|id| library.H5Tcommitted(id) <= 0) {
-        shadow::close_lasting(library);
+        shadow::close_kept(library);
     }
     Ok(())
 }

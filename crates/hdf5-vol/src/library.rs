@@ -5,7 +5,7 @@
 
 use std::{
     ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void},
-    sync::{Arc, Mutex, OnceLock},
+    sync::OnceLock,
 };
 
 use crate::{
@@ -14,7 +14,6 @@ use crate::{
         OptionalArgs,
     },
     mpi::Mpi,
-    shadow::Shadow,
 };
 
 /// Declares [`Library`]: `ids` are functions that take and give only numbers, `pointers` those that dereference what they are given.
@@ -36,8 +35,6 @@ macro_rules! library {
             pub(crate) mpi: Option<Mpi>,
             /// The class of its own connector, once it is known.
             pub(crate) native: OnceLock<&'static ConnectorClass>,
-            /// Shadows that are lent to files, or wait for one.
-            pub(crate) shadows: Mutex<Vec<Arc<Shadow>>>,
             /// Whether it has the interface of maps, which most builds lack.
             pub(crate) has_maps: bool,
             /// Major, minor and release number.
@@ -78,7 +75,6 @@ macro_rules! library {
                     decode_type: handle.function("H5Tdecode1\0").or_else(|_| handle.function("H5Tdecode\0"))?,
                     mpi: Mpi::of(handle),
                     native: OnceLock::new(),
-                    shadows: Mutex::default(),
                     has_maps: handle.symbol("H5Mcreate\0").is_ok(),
                     version: handle.version()?,
                 })

@@ -303,7 +303,7 @@ unsafe fn specific(
             // SAFETY: the caller's promise.
             let found = unsafe { place::place(object, &raw const wanted.loc) }?;
             // SAFETY: as above.
-            unsafe { each_key(library, found, wanted, dxpl) }
+            unsafe { each_key(library, &found, wanted, dxpl) }
         }
         map_specific::DELETE => {
             // SAFETY: as above.
@@ -331,7 +331,7 @@ unsafe fn specific(
 /// The arguments are those of an iteration.
 unsafe fn each_key(
     library: &'static Library,
-    found: Place,
+    found: &Place,
     wanted: &mut MapIterate,
     dxpl: Hid,
 ) -> Result<Herr> {

@@ -7,7 +7,7 @@
 use std::{
     collections::BTreeMap,
     ffi::{CStr, CString, c_int, c_void},
-    mem, ptr,
+    ptr,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -49,59 +49,67 @@ pub(crate) fn file_number(shadow: *const c_void) -> Option<u64> {
     FILES.lock().unwrap_or_else(PoisonError::into_inner).get(&shadow.addr()).copied()
 }
 
-/// A shadow of each library, by what tells them apart, that is open until the library ends.
-static LASTING: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+/// The shadows of a library.
+struct Kept {
+    library: usize,
+    /// It is open until the library ends.
+    lasting: Arc<Shadow>,
+    /// They are lent to files, or wait for one.
+    others: Vec<Arc<Shadow>>,
+}
+
+static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+
+/// How many shadows are kept for the files that are opened next. Making one takes a quarter of the time of opening a file.
+const OTHERS: usize = 4;
+
+fn of_library<T>(library: &Library, look: impl FnOnce(&mut Kept) -> T) -> Option<T> {
+    let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    all.iter_mut().find(|kept| kept.library == library.key()).map(look)
+}
 
 /// Makes the shadow of a library that is open until it ends, if there is none yet.
 pub(crate) fn prepare(library: &'static Library) -> Result<()> {
     if lasting(library).is_none() {
         ending::prepare(library)?;
         // No number of a file is 0.
-        let shadow: &'static Shadow = Box::leak(Box::new(Shadow::new(library, 0)?));
-        LASTING
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(library.key(), ptr::from_ref(shadow).expose_provenance());
+        let kept =
+            Kept { library: library.key(), lasting: Arc::new(Shadow::new(library, 0)?), others: Vec::new() };
+        KEPT.lock().unwrap_or_else(PoisonError::into_inner).push(kept);
     }
     Ok(())
 }
 
 /// The shadow of a library that is open until it ends.
-pub(crate) fn lasting(library: &Library) -> Option<&'static Shadow> {
-    let known = LASTING.lock().unwrap_or_else(PoisonError::into_inner).get(&library.key()).copied()?;
-    // SAFETY: `prepare` leaked it, and it is closed when nothing of the library is open any more.
-    unsafe { ptr::with_exposed_provenance::<Shadow>(known).as_ref() }
+pub(crate) fn lasting(library: &Library) -> Option<Arc<Shadow>> {
+    of_library(library, |kept| Arc::clone(&kept.lasting))
 }
-
-/// How many shadows are kept for the files that are opened next. Making one takes a quarter of the time of opening a file.
-const KEPT: usize = 4;
 
 /// A shadow for a file that is opened: one that no file has any more, or a new one.
 pub(crate) fn lend(library: &'static Library, number: u64) -> Result<Arc<Shadow>> {
-    let kept = library.shadows.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(free) = kept.iter().find(|shadow| Arc::strong_count(shadow) == 1) {
+    let free =
+        of_library(library, |kept| kept.others.iter().find(|shadow| Arc::strong_count(shadow) == 1).cloned());
+    if let Some(free) = free.flatten() {
         free.stand_for(number);
-        return Ok(Arc::clone(free));
+        return Ok(free);
     }
-    let has_room = kept.len() < KEPT;
-    // Making one calls the library.
-    drop(kept);
     let new = Arc::new(Shadow::new(library, number)?);
-    if has_room {
-        library.shadows.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&new));
-    }
+    of_library(library, |kept| {
+        if kept.others.len() < OTHERS {
+            kept.others.push(Arc::clone(&new));
+        }
+    });
     Ok(new)
 }
 
-/// Closes the lasting shadow of a library that ends and has no object of ours open.
-pub(crate) fn close_lasting(library: &Library) {
-    let kept = mem::take(&mut *library.shadows.lock().unwrap_or_else(PoisonError::into_inner));
+/// Closes the shadows of a library that ends and has no object of ours open.
+pub(crate) fn close_kept(library: &Library) {
+    let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let at = all.iter().position(|kept| kept.library == library.key());
+    let kept = at.map(|at| all.swap_remove(at));
+    // Closing calls the library, which may ask for a shadow.
+    drop(all);
     drop(kept);
-    let known = LASTING.lock().unwrap_or_else(PoisonError::into_inner).remove(&library.key());
-    if let Some(known) = known {
-        // SAFETY: `prepare` leaked it, and whoever removes it from the list owns it.
-        drop(unsafe { Box::from_raw(ptr::with_exposed_provenance_mut::<Shadow>(known)) });
-    }
 }
 
 impl Shadow {
