@@ -29,7 +29,7 @@ def python(isotach: Connector, tmp_path: Path) -> Run:
     package = tmp_path / "packages" / "isotach"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
-    for name in ("hdf5.py", "_extras.py"):
+    for name in ("hdf5.py", "_hdf5_calls.py", "_hdf5_query.py", "_extras.py"):
         (package / name).symlink_to(SOURCE / name)
 
     def run(script: str) -> list[str]:

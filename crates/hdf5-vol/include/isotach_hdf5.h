@@ -1,4 +1,4 @@
-/* Isotach's HDF5 connector for C: numbered transactions, snapshots and sweeps. docs/hdf5.md has an example.
+/* Isotach's HDF5 connector for C: numbered transactions, snapshots, queries and sweeps. docs/hdf5.md has an example.
  *
  * Link with libisotach_vol.so, the file that HDF5 finds in HDF5_PLUGIN_PATH: two copies of it in one process know nothing of each other.
  *
@@ -96,6 +96,65 @@ herr_t isotach_h5_set_version(const hid_t *library, hid_t fapl, uint64_t number)
 /* The number that was set; 0 if none was. */
 herr_t isotach_h5_get_version(const hid_t *library, hid_t fapl, uint64_t *number);
 
+/* ---- Queries ----
+ *
+ * A condition is a text, as in "temperature > 280 and not (pressure in 100..500)". docs/hdf5.md lists what it may hold. A dataset that has an index is
+ * not read as a whole. */
+
+/* Elements that follow each other, counted in row-major order of the dataset's extent. */
+typedef struct isotach_h5_run_t {
+    uint64_t first;
+    uint64_t count;
+} isotach_h5_run_t;
+
+/* The elements that a query has found. */
+typedef struct isotach_h5_selection_t isotach_h5_selection_t;
+
+/* The index of a dataset. */
+typedef struct isotach_h5_index_info_t {
+    /* Whether there is one, and whether it has bins. */
+    int is_there;
+    int has_bins;
+    /* How many chunks are stored; how many of them have an index that fits; how many can have none, since they are very small or were changed in
+     * place. */
+    uint64_t chunks;
+    uint64_t indexed;
+    uint64_t without;
+} isotach_h5_index_info_t;
+
+/* Also index where each number is. This takes about as much space as the numbers. */
+#define ISOTACH_H5_BINS 1u
+
+/* Called for each object that was found: its path from the group that was searched, its kind, and how many of its elements pass, or -1 where the
+ * condition is not on elements. A value that is not 0 ends the iteration, and is returned; a negative one means failure. */
+typedef herr_t (*isotach_h5_find_op_t)(const char *path, H5I_type_t kind, int64_t elements, void *op_data);
+/* Called for each dataset of which it is not known whether it passes: its path, and why its elements cannot be read, such as a filter that is not
+ * known. Returns as isotach_h5_find_op_t does. */
+typedef herr_t (*isotach_h5_unsearched_op_t)(const char *path, const char *why, void *op_data);
+
+/* A dataspace with the dataset's extent, in which the elements that pass are selected: for H5Dread and others. H5Sclose it. Negative on failure. */
+hid_t isotach_h5_select(const hid_t *library, hid_t dataset, const char *condition);
+/* The elements that pass as runs. isotach_h5_free_selection frees them. */
+herr_t isotach_h5_select_runs(const hid_t *library, hid_t dataset, const char *condition, isotach_h5_selection_t **selection);
+/* How many elements a selection has. */
+uint64_t isotach_h5_get_selection_count(const isotach_h5_selection_t *selection);
+/* The runs of a selection, in order, and how many there are. They live as long as the selection. */
+const isotach_h5_run_t *isotach_h5_get_selection_runs(const isotach_h5_selection_t *selection, size_t *count);
+/* A dataspace as isotach_h5_select gives one. */
+hid_t isotach_h5_create_selection_space(const hid_t *library, const isotach_h5_selection_t *selection);
+void isotach_h5_free_selection(isotach_h5_selection_t *selection);
+/* Calls `op` for each object in and below a group or file, and for the group itself, that passes, and then `unsearched_op` for each dataset that
+ * could not be searched. With NULL for `unsearched_op` such a dataset is an error, and nothing is called. Returns what the last call returned; 0 if
+ * there was none. */
+herr_t isotach_h5_find(const hid_t *library, hid_t group, const char *condition, isotach_h5_find_op_t op,
+                       isotach_h5_unsearched_op_t unsearched_op, void *op_data);
+
+/* Indexes a dataset: the chunks that have no index that fits, and from then on each chunk when it is stored. `members` are `count` members as conditions
+ * have them ("wind.speed"); NULL for all numbers. `flags` are 0 or ISOTACH_H5_BINS. The index is committed with the file. */
+herr_t isotach_h5_build_index(const hid_t *library, hid_t dataset, const char *const *members, size_t count, unsigned flags);
+herr_t isotach_h5_remove_index(const hid_t *library, hid_t dataset);
+herr_t isotach_h5_get_index_info(const hid_t *library, hid_t dataset, isotach_h5_index_info_t *info);
+
 /* ---- Sweeps ---- */
 
 /* Removes the data that processes have stored in a file and not committed before they died, and counts the arrays that were removed; `removed`
@@ -122,6 +181,13 @@ herr_t isotach_h5_sweep(const hid_t *library, const char *name, hid_t fapl, uint
 #define isotach_h5_get_snapshot(...) isotach_h5_get_snapshot(ISOTACH_H5_LIBRARY, __VA_ARGS__)
 #define isotach_h5_set_version(...) isotach_h5_set_version(ISOTACH_H5_LIBRARY, __VA_ARGS__)
 #define isotach_h5_get_version(...) isotach_h5_get_version(ISOTACH_H5_LIBRARY, __VA_ARGS__)
+#define isotach_h5_select(...) isotach_h5_select(ISOTACH_H5_LIBRARY, __VA_ARGS__)
+#define isotach_h5_select_runs(...) isotach_h5_select_runs(ISOTACH_H5_LIBRARY, __VA_ARGS__)
+#define isotach_h5_create_selection_space(...) isotach_h5_create_selection_space(ISOTACH_H5_LIBRARY, __VA_ARGS__)
+#define isotach_h5_find(...) isotach_h5_find(ISOTACH_H5_LIBRARY, __VA_ARGS__)
+#define isotach_h5_build_index(...) isotach_h5_build_index(ISOTACH_H5_LIBRARY, __VA_ARGS__)
+#define isotach_h5_remove_index(...) isotach_h5_remove_index(ISOTACH_H5_LIBRARY, __VA_ARGS__)
+#define isotach_h5_get_index_info(...) isotach_h5_get_index_info(ISOTACH_H5_LIBRARY, __VA_ARGS__)
 #define isotach_h5_sweep(...) isotach_h5_sweep(ISOTACH_H5_LIBRARY, __VA_ARGS__)
 
 #endif

@@ -11,7 +11,7 @@ use std::{
 use crate::{
     abi::{
         CloseCallback, ConnectorClass, FileSpecificArgs, Herr, Hid, Hsize, Htri, IdCallback, LocParams,
-        OptionalArgs,
+        ObjectInfo, OptionalArgs,
     },
     mpi::Mpi,
 };
@@ -87,6 +87,7 @@ library! {
     ids {
         H5open() -> Herr;
         H5Iget_type(id: Hid) -> c_int;
+        H5Iget_file_id(id: Hid) -> Hid;
         H5Pisa_class(list: Hid, class: Hid) -> Htri;
         H5Iinc_ref(id: Hid) -> c_int;
         H5Idec_ref(id: Hid) -> c_int;
@@ -109,6 +110,8 @@ library! {
         H5Sget_simple_extent_ndims(id: Hid) -> c_int;
         H5Sget_select_npoints(id: Hid) -> i64;
         H5Sget_select_type(id: Hid) -> c_int;
+        H5Sselect_none(id: Hid) -> Herr;
+        H5Scombine_select(one: Hid, operator: c_int, other: Hid) -> Hid;
         H5Sselect_valid(id: Hid) -> Htri;
         H5Sis_regular_hyperslab(id: Hid) -> Htri;
         H5Ssel_iter_create(space: Hid, element: usize, flags: c_uint) -> Hid;
@@ -134,6 +137,8 @@ library! {
         H5Tconvert(from: Hid, to: Hid, count: usize, buf: *mut c_void, background: *mut c_void, dxpl: Hid) -> Herr;
         H5Treclaim(kind: Hid, space: Hid, dxpl: Hid, buf: *mut c_void) -> Herr;
         H5Screate_simple(rank: c_int, dims: *const Hsize, max: *const Hsize) -> Hid;
+        H5Oget_info3(id: Hid, info: *mut ObjectInfo, fields: c_uint) -> Herr;
+        H5Sselect_elements(id: Hid, operator: c_int, count: usize, places: *const Hsize) -> Herr;
         H5Sset_extent_simple(id: Hid, rank: c_int, dims: *const Hsize, max: *const Hsize) -> Herr;
         H5Sget_simple_extent_dims(id: Hid, dims: *mut Hsize, max: *mut Hsize) -> c_int;
         H5Sget_regular_hyperslab(id: Hid, start: *mut Hsize, stride: *mut Hsize, count: *mut Hsize, block: *mut Hsize) -> Htri;

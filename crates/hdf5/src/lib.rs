@@ -78,6 +78,8 @@ pub use value_index::{IndexInfo, IndexOptions};
 
 /// Elements that follow each other, counted in row-major order of the extent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+// The connector shows C programs runs as they are.
+#[repr(C)]
 pub struct Run {
     /// The first.
     pub first: u64,

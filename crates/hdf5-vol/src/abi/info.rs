@@ -6,14 +6,14 @@ use super::Hsize;
 
 /// `H5O_token_t`: ours has the number of the object in its first 8 bytes.
 #[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) data: [u8; 16],
 }
 
 /// `H5O_info2_t`.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct ObjectInfo {
     pub(crate) fileno: c_ulong,
     pub(crate) token: Token,

@@ -189,6 +189,51 @@ fn a_sweep_keeps_bins() {
 }
 
 #[test]
+fn a_sweep_keeps_bins_of_a_transaction_that_waits() {
+    for shared in everywhere().into_iter().filter(Shared::has_versions) {
+        let file = shared.create();
+        let set = linked(&file, "set", numbers());
+        set.write(&whole(&set), &bytes(mixed)).unwrap();
+        file.commit().unwrap();
+        let (first, second) = (shared.open(1), shared.open(2));
+        first.start_transaction(1, 0, 1).unwrap();
+        second.start_transaction(2, 0, 1).unwrap();
+        at(&second, "set").build_index(&BINS).unwrap();
+        second.finish_transaction().unwrap();
+        assert_eq!(shared.site(3).sweep("/x/a.h5").unwrap(), 0);
+        first.finish_transaction().unwrap();
+        let work = select(&at(&shared.open(4), "set"), "value = 700").work();
+        assert_eq!(work, Work { skipped: 0, by_bins: 8, scanned: 0 });
+    }
+}
+
+#[test]
+fn transactions_that_index_one_dataset_leave_one_index() {
+    for shared in everywhere().into_iter().filter(Shared::has_versions) {
+        let file = shared.create();
+        let set = linked(&file, "set", numbers());
+        set.write(&whole(&set), &bytes(mixed)).unwrap();
+        set.build_index(&BINS).unwrap();
+        file.commit().unwrap();
+        let (first, second) = (shared.open(1), shared.open(2));
+        for (number, file) in [(1, &first), (2, &second)] {
+            file.start_transaction(number, 0, 1).unwrap();
+            at(file, "set").remove_index().unwrap();
+            at(file, "set").build_index(&BINS).unwrap();
+        }
+        second.finish_transaction().unwrap();
+        first.finish_transaction().unwrap();
+        // The bins of the first one.
+        assert_eq!(shared.site(3).sweep("/x/a.h5").unwrap(), 8);
+        let set = at(&shared.open(4), "set");
+        assert_eq!(set.index().unwrap().unwrap().indexed, 8);
+        let selection = select(&set, "value = 700");
+        assert_eq!(selection.count(), 1);
+        assert_eq!(selection.work(), Work { skipped: 0, by_bins: 8, scanned: 0 });
+    }
+}
+
+#[test]
 fn members_texts_and_names_of_enumerations_are_compared() {
     for place in [plain(), pool()] {
         let file = place.create();

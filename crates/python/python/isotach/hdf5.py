@@ -1,4 +1,4 @@
-"""HDF5 files in Isotach: numbered transactions, snapshots and sweeps, for files that h5py opens through the connector.
+"""HDF5 files in Isotach: numbered transactions, snapshots, queries and sweeps, for files that h5py opens through the connector.
 
 h5py and the connector are set up as ``docs/hdf5.md`` says. Then::
 
@@ -23,23 +23,51 @@ from __future__ import annotations
 import ctypes
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-from isotach._extras import extra
+from isotach import _hdf5_calls as calls
+from isotach._hdf5_query import (
+    Attribute,
+    Condition,
+    Found,
+    IndexInfo,
+    Operand,
+    Selection,
+    UnsearchedWarning,
+    attribute,
+    build_index,
+    find,
+    index_info,
+    name,
+    remove_index,
+    value,
+    where,
+)
 
 __all__ = [
+    "Attribute",
+    "Condition",
+    "Found",
+    "IndexInfo",
+    "Operand",
+    "Selection",
     "Snapshot",
     "Status",
+    "UnsearchedWarning",
     "abort",
+    "attribute",
+    "build_index",
     "create_snapshot",
+    "find",
     "finish",
+    "index_info",
+    "name",
     "newest_version",
     "open",
+    "remove_index",
     "remove_snapshot",
     "snapshots",
     "start",
@@ -47,8 +75,10 @@ __all__ = [
     "status",
     "sweep",
     "transaction",
+    "value",
     "version",
     "wait",
+    "where",
 ]
 
 _STATES = ("not-started", "open", "committed", "aborted")
@@ -218,7 +248,7 @@ def open(path: str | os.PathLike[str], *, snapshot: str | None = None, version: 
     FileNotFoundError
         There is no such file, snapshot or version.
     """
-    h5py = _h5py()
+    h5py = calls.h5py()
     list_ = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     # As h5py opens files: closing one closes what is open in it.
     list_.set_fclose_degree(h5py.h5f.CLOSE_STRONG)
@@ -271,15 +301,18 @@ def sweep(path: str | os.PathLike[str]) -> int:
 
     Others may read and write meanwhile.
     """
-    h5py = _h5py()
+    h5py = calls.h5py()
     removed = ctypes.c_uint64()
     list_ = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
-    with _locked(h5py):
-        done = _function("sweep")(
-            _library(), ctypes.c_char_p(os.fsencode(path)), ctypes.c_int64(list_.id), ctypes.byref(removed)
+    with calls.locked():
+        done = calls.function("sweep")(
+            calls.library(),
+            ctypes.c_char_p(os.fsencode(path)),
+            ctypes.c_int64(list_.id),
+            ctypes.byref(removed),
         )
         if done < 0:
-            raise _error()
+            raise calls.error()
     return removed.value
 
 
@@ -303,47 +336,6 @@ class _Status(ctypes.Structure):
 
 
 _SnapshotCallback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_void_p)
-
-
-def _h5py() -> Any:
-    with extra("hdf5"):
-        import h5py
-    return h5py
-
-
-@cache
-def _connector() -> ctypes.CDLL:
-    """The connector that HDF5 has loaded: opening the same file again gives the same library."""
-    folders = os.environ.get("HDF5_PLUGIN_PATH", "").split(os.pathsep)
-    for folder in folders:
-        path = Path(folder) / "libisotach_vol.so"
-        if folder and path.is_file():
-            return ctypes.CDLL(str(path))
-    raise OSError(
-        f"no libisotach_vol.so in HDF5_PLUGIN_PATH={os.pathsep.join(folders)}: docs/hdf5.md says how it is set"
-    )
-
-
-@cache
-def _hdf5() -> ctypes.CDLL:
-    """h5py's HDF5 library: a search in one of its modules finds what that is linked with."""
-    return ctypes.CDLL(_h5py().h5f.__file__)
-
-
-def _library() -> ctypes.c_void_p:
-    """What names h5py's HDF5 library to the connector, as ``ISOTACH_H5_LIBRARY`` does in C."""
-    return ctypes.c_void_p(ctypes.addressof(ctypes.c_int64.in_dll(_hdf5(), "H5E_ERR_CLS_g")))
-
-
-def _function(name: str) -> Callable[..., int]:
-    function = getattr(_connector(), f"isotach_h5_{name}")
-    function.restype = ctypes.c_int
-    return function  # type: ignore[no-any-return]
-
-
-def _locked(h5py: Any) -> Any:
-    """h5py's lock: its HDF5 library is for one thread at a time."""
-    return h5py._objects.phil
 
 
 def _u64(number: int) -> ctypes.c_uint64:
@@ -372,7 +364,7 @@ def _file(file: Any) -> Any:
     TypeError
         It is none of h5py's.
     """
-    if isinstance(file, _h5py().File):
+    if isinstance(file, calls.h5py().File):
         return file
     raise TypeError(f"{type(file).__name__}: expected an open h5py.File")
 
@@ -381,7 +373,7 @@ def _file(file: Any) -> Any:
 def _opened(file: Any, mode: str) -> Iterator[Any]:
     """An open file, or the file at a path for the time of the block."""
     if isinstance(file, (str, os.PathLike)):
-        with _h5py().File(file, mode) as there:
+        with calls.h5py().File(file, mode) as there:
             yield there
     else:
         yield _file(file)
@@ -389,52 +381,18 @@ def _opened(file: Any, mode: str) -> Iterator[Any]:
 
 def _call(file: Any, name: str, *arguments: Any) -> None:
     """Calls a function of the connector on an open file."""
-    with _locked(_h5py()):
-        done = _function(name)(_library(), ctypes.c_int64(file.id.id), *arguments)
+    with calls.locked():
+        done = calls.function(name)(calls.library(), ctypes.c_int64(file.id.id), *arguments)
         if done < 0:
-            raise _error()
+            raise calls.error()
 
 
 def _call_list(list_: Any, name: str, *arguments: Any) -> None:
     """Calls a function of the connector on a property list."""
-    with _locked(_h5py()):
-        done = _function(name)(_library(), ctypes.c_int64(list_.id), *arguments)
+    with calls.locked():
+        done = calls.function(name)(calls.library(), ctypes.c_int64(list_.id), *arguments)
         if done < 0:
-            raise _error()
-
-
-class _Entry(ctypes.Structure):
-    """``H5E_error2_t``."""
-
-    _fields_ = (
-        ("class_id", ctypes.c_int64),
-        ("major", ctypes.c_int64),
-        ("minor", ctypes.c_int64),
-        ("line", ctypes.c_uint),
-        ("function", ctypes.c_char_p),
-        ("file", ctypes.c_char_p),
-        ("text", ctypes.c_char_p),
-    )
-
-
-_EntryCallback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint, ctypes.POINTER(_Entry), ctypes.c_void_p)
-
-
-def _error() -> OSError:
-    """The error on HDF5's stack: the connector's text, if it has put one there."""
-    texts: list[str] = []
-
-    def each(_: int, entry: Any, __: object) -> int:
-        text = (entry.contents.text or b"").decode(errors="replace")
-        if entry.contents.file == b"isotach_vol":
-            texts.insert(0, text)
-        else:
-            texts.append(text)
-        return 0
-
-    walk = _hdf5().H5Ewalk2
-    walk(ctypes.c_int64(0), ctypes.c_int(0), _EntryCallback(each), ctypes.c_void_p())
-    return OSError(texts[0] if texts else "a call of the HDF5 connector failed")
+            raise calls.error()
 
 
 def _number(file: Any, name: str) -> int:
