@@ -131,6 +131,10 @@ fn a_map_that_is_removed_leaves_nothing() {
         put(&numbers, b"large", &vec![1; LARGE]);
         drop(numbers);
         file.root().unwrap().remove_link("map").unwrap();
+        linked(&file, "group", group());
+        file.commit().unwrap();
+        // What is given up is surely gone with the next commit.
+        file.root().unwrap().remove_link("group").unwrap();
         drop(place.reopened(file));
         assert_eq!(place.objects(), before);
     }
@@ -260,14 +264,17 @@ fn keys_of_several_participants_are_in_the_version_of_their_transaction() {
         let processes = [shared.open(1), shared.open(2)];
         for (participant, process) in processes.iter().enumerate() {
             process.start_transaction(1, participant as u32, 2).unwrap();
+        }
+        for (participant, process) in processes.iter().enumerate().rev() {
             put(&at(process, "map"), &[b'0' + participant as u8], &vec![1; LARGE]);
             put(&at(process, "map"), b"both", &[participant as u8]);
+            if participant == 0 {
+                at(process, "map").remove_map_key(b"old").unwrap();
+            }
+            process.finish_transaction().unwrap();
+            // What a part of a transaction names is kept.
+            assert_eq!(shared.site(3).sweep("/x/a.h5").unwrap(), 0);
         }
-        at(&processes[0], "map").remove_map_key(b"old").unwrap();
-        processes[1].finish_transaction().unwrap();
-        // What a part of a transaction names is kept.
-        assert_eq!(shared.site(3).sweep("/x/a.h5").unwrap(), 0);
-        processes[0].finish_transaction().unwrap();
         file.refresh().unwrap();
         let large = vec![1; LARGE];
         holds(&at(&file, "map"), &[(b"0", &large), (b"1", &large), (b"both", &[1])]);
