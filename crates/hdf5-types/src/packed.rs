@@ -50,10 +50,12 @@ fn refuse_reference() -> Error {
 /// How much longer elements may be than what they are packed as.
 const GAPS: usize = 4096;
 
+const TOO_LONG: Error = Error::Unpackable { what: "a compound with gaps of megabytes" };
+
 /// Refuses elements that are much longer than what they are packed as: buffers are made for them.
 fn check_gaps(size: u32, packed: &[u8]) -> Result<()> {
     if size as usize > GAPS.saturating_mul(packed.len().saturating_add(GAPS)) {
-        return Err(Error::Unpackable { what: "a compound with gaps of megabytes" });
+        return Err(TOO_LONG);
     }
     Ok(())
 }
@@ -144,8 +146,9 @@ impl Datatype {
     /// # Errors
     /// `Value` for bytes that no element was packed as.
     pub fn unpack(&self, packed: &[u8]) -> Result<Unpacked> {
-        let mut unpacking = Unpacking { reader: Reader(packed), blobs: Vec::new() };
         check_gaps(self.size, packed)?;
+        let left = GAPS.saturating_mul(packed.len().saturating_add(GAPS));
+        let mut unpacking = Unpacking { reader: Reader(packed), blobs: Vec::new(), left };
         let mut element = vec![0; self.size as usize];
         match parts_of_length(&self.class) {
             Some(base) => unpacking.data(base, None, &mut element)?,
@@ -259,6 +262,8 @@ fn pack_data(
 struct Unpacking<'p> {
     reader: Reader<'p>,
     blobs: Vec<Vec<u8>>,
+    /// How many more bytes of variable-length data there may be.
+    left: usize,
 }
 
 impl Unpacking<'_> {
@@ -295,9 +300,9 @@ impl Unpacking<'_> {
                 found = u32::try_from(length).map_err(|_| no_value("a text of 4 GiB"))?;
             }
             Some(base) => {
-                check_gaps(base.size, self.reader.0)?;
                 while count.map_or(!self.reader.is_empty(), |count| found < count) {
                     let (start, left) = (bytes.len(), self.reader.0.len());
+                    self.left = self.left.checked_sub(base.size as usize).ok_or(TOO_LONG)?;
                     bytes.resize(start + base.size as usize, 0);
                     self.element(base, cut(bytes.get_mut(start..))?)?;
                     if self.reader.0.len() == left {

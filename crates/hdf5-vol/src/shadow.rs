@@ -10,7 +10,7 @@ use std::{
     ptr,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -34,6 +34,8 @@ pub(crate) struct Shadow {
     group: *mut c_void,
     dataset: *mut c_void,
     attribute: *mut c_void,
+    /// Something was asked of its file that may have set something.
+    is_set: AtomicBool,
 }
 
 // SAFETY: only the library looks into the objects, which passes them to calls that hold its lock.
@@ -123,6 +125,7 @@ impl Shadow {
             group: ptr::null_mut(),
             dataset: ptr::null_mut(),
             attribute: ptr::null_mut(),
+            is_set: AtomicBool::new(false),
         };
         shadow.find_class()?;
         shadow.group = shadow.create_group()?;
@@ -173,6 +176,7 @@ impl Shadow {
     /// # Safety
     /// The arguments are those of the operation.
     pub(crate) unsafe fn file_optional(&self, arguments: &OptionalArgs) -> Result<Herr> {
+        self.is_set.store(true, Ordering::Relaxed);
         let mut arguments = *arguments;
         // SAFETY: the file is a native object; the rest is the caller's promise.
         let status = unsafe {

@@ -166,11 +166,23 @@ impl View {
     pub(crate) fn end(&self) -> Result<()> {
         let started =
             self.file.started_transaction().filter(|number| *number == self.started.load(Ordering::Relaxed));
-        let Some(number) = started else { return self.settle() };
+        let Some(number) = started else { return self.settle_rest() };
         self.file.leave_transaction()?;
         let what = format!("close of file {} while transaction {number} is started", self.name);
         let expected = "that it is finished or aborted first; what was changed in it is given up, and its number stays open";
         Err(FileError::invalid(what, expected).into())
+    }
+
+    /// As [`settle`](Self::settle), where there is no later commit: what was changed in objects that others have removed is given up with an error,
+    /// and the rest is committed.
+    fn settle_rest(&self) -> Result<()> {
+        let settled = self.settle();
+        let is_conflict = matches!(&settled, Err(Error::File(error)) if error.is_conflict());
+        if is_conflict && !self.file.is_shared() && self.file.has_changes() {
+            // If this fails, too, the first error is the one to know.
+            drop(self.file.commit());
+        }
+        settled
     }
 
     /// Commits what was written, if anything was and no transaction is started. After a failed write through any opening nothing is committed

@@ -2,14 +2,13 @@
 
 use std::mem;
 
-use isotach_object::{ArrayRead, Cell};
-
 use crate::{
     Attribute, By, Error, Object, Order, Result,
-    layout::{ATTRIBUTE, array, metadata, name_in, named},
+    layout::{ATTRIBUTE, metadata, name_in, named},
     links::NAME_MAX,
     records::{AttributeRecord, Place, order_of},
     session::Session,
+    store::value_bytes,
     stored::value_array,
 };
 
@@ -43,16 +42,10 @@ impl Object {
             Place::Inline(value) => value,
             Place::Array(number) => {
                 let container = base.unwrap_or_else(|| self.file().store.container.clone());
-                let damaged =
-                    || Error::corrupt(format!("attribute {name:?} with a short value"), self.place());
-                let cell = Cell::array(array(number));
-                let size = container.size_many(&[cell])?.pop().flatten();
-                // The size of the array bounds the allocation.
-                let length = size.filter(|size| *size == record.length).ok_or_else(damaged)?;
-                let mut value = vec![0; usize::try_from(length).map_err(|_| damaged())?];
-                let mut reads = [ArrayRead { cell, offset: 0, buffer: &mut value, filled: 0 }];
-                container.read_many(&mut reads)?;
-                value
+                let value = value_bytes(&*container, number, record.length)?;
+                value.ok_or_else(|| {
+                    Error::corrupt(format!("attribute {name:?} with a short value"), self.place())
+                })?
             }
         };
         Ok(Some(Attribute { value, ..record.attribute }))

@@ -406,7 +406,7 @@ impl Session {
         Ok(())
     }
 
-    /// Goes to the newest version, and puts the changes over it. Fails once if datasets that were changed are gone.
+    /// Goes to the newest version, and puts the changes over it. Fails once if objects that were changed are gone.
     pub(crate) fn go_to_newest(&mut self, store: &Store) -> Result<()> {
         self.rebase(store.container.epoch()?);
         let gone = self.forget_gone()?;

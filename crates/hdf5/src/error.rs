@@ -112,6 +112,11 @@ impl Error {
         Self::NotFound { what: what.into() }
     }
 
+    /// Whether the changes of another process are in the way.
+    pub fn is_conflict(&self) -> bool {
+        matches!(self, Self::Object(ObjectError::Conflict { .. }))
+    }
+
     /// A wrong argument and what would have been right.
     pub fn invalid(what: impl Into<String>, expected: impl Into<String>) -> Self {
         Self::InvalidInput { what: what.into(), expected: expected.into() }

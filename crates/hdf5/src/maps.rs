@@ -3,14 +3,15 @@
 //! A key is the bytes of a packed element ([`isotach_hdf5_types::Datatype::pack`]), and so is a value: they name nothing outside of them but
 //! objects.
 
-use isotach_object::{ArrayRead, Cell, Container, ObjectId};
+use isotach_object::ObjectId;
 
 use crate::{
     Error, Kind, Object, Result,
-    layout::{ENTRY, array, map},
+    layout::{ENTRY, map},
     map_entry::MapEntry,
     records::Place,
     session::Session,
+    store::value_bytes,
     stored::value_array,
 };
 
@@ -51,7 +52,9 @@ impl Object {
             Place::Inline(value) => Ok(Some(value)),
             Place::Array(number) => {
                 let container = base.unwrap_or_else(|| self.file().store.container.clone());
-                read_value(&*container, number, entry.length, &self.place()).map(Some)
+                let value = value_bytes(&*container, number, entry.length)?;
+                let damaged = || Error::corrupt("a value of a map that is missing or short", self.place());
+                value.ok_or_else(damaged).map(Some)
             }
         }
     }
@@ -141,19 +144,6 @@ impl Object {
     }
 }
 
-/// The bytes of an array that holds a value.
-fn read_value(container: &dyn Container, number: u64, length: u64, place: &str) -> Result<Vec<u8>> {
-    let damaged = || Error::corrupt("a value of a map that is missing or short", place);
-    let cell = Cell::array(array(number));
-    // The size of the array bounds the allocation.
-    let size = container.size_many(&[cell])?.pop().flatten();
-    let length = size.filter(|size| *size == length).ok_or_else(damaged)?;
-    let mut value = vec![0; usize::try_from(length).map_err(|_| damaged())?];
-    let mut reads = [ArrayRead { cell, offset: 0, buffer: &mut value, filled: 0 }];
-    container.read_many(&mut reads)?;
-    Ok(value)
-}
-
 impl Session {
     /// Puts or removes an entry of a map. The array of what it replaces is not needed any more.
     fn put_map_entry(&mut self, object: ObjectId, key: Vec<u8>, record: Option<Vec<u8>>) -> Result<()> {
@@ -172,6 +162,10 @@ impl Session {
     ) -> Result<()> {
         let old = self.get(object, key)?;
         if old == record {
+            // It counts as put, also where another process commits another value meanwhile.
+            if let Some(record) = record {
+                self.put(object, key.to_vec(), record);
+            }
             return Ok(());
         }
         if let Some((array, length)) = old.as_deref().and_then(|old| value_array(key, old)) {

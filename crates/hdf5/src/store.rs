@@ -186,10 +186,22 @@ pub(crate) fn stored_bytes(
     if size.is_none_or(|size| size < chunk.stored_length) {
         return Ok(None);
     }
-    let mut bytes = vec![0; chunk.stored_length as usize];
+    front_of(container, cell, chunk.stored_length)
+}
+
+/// The bytes of an array that holds a value. `None` if it is gone or has another length.
+pub(crate) fn value_bytes(container: &dyn Container, number: u64, length: u64) -> Result<Option<Vec<u8>>> {
+    let cell = Cell::array(array(number));
+    let size = container.size_many(&[cell])?.pop().flatten();
+    if size == Some(length) { front_of(container, cell, length) } else { Ok(None) }
+}
+
+/// The first bytes of an array that had so many. `None` if it is gone meanwhile.
+fn front_of(container: &dyn Container, cell: Cell<'_>, length: u64) -> Result<Option<Vec<u8>>> {
+    let mut bytes = vec![0; length as usize];
     let mut reads = [ArrayRead { cell, offset: 0, buffer: &mut bytes, filled: 0 }];
     container.read_many(&mut reads)?;
-    Ok((reads[0].filled as u64 == chunk.stored_length).then_some(bytes))
+    Ok((reads[0].filled as u64 == length).then_some(bytes))
 }
 
 #[cfg(test)]

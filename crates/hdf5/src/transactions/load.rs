@@ -4,6 +4,7 @@ use super::part::{Content, Part};
 use crate::{
     Result,
     chunk::{Key, Target, Written, array_of},
+    gone::hard_target,
     layout::{is_map, is_metadata, map, metadata, name_in},
     session::Session,
     store::Store,
@@ -42,8 +43,10 @@ impl Session {
         let of_changes = part.changes.iter().map(|(object, ..)| *object);
         let of_changes =
             of_changes.filter(|object| is_metadata(*object) || is_map(*object)).map(|object| object.lo());
+        let targets = part.changes.iter().filter(|(object, ..)| is_metadata(*object));
+        let targets = targets.filter_map(|(_, key, change)| hard_target(key, change.value.as_ref()?));
         let mut numbers: Vec<u64> =
-            of_changes.chain(part.chunks.iter().map(|(number, ..)| *number)).collect();
+            of_changes.chain(part.chunks.iter().map(|(number, ..)| *number)).chain(targets).collect();
         numbers.sort_unstable();
         numbers.dedup();
         for number in numbers {

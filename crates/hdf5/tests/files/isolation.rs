@@ -295,17 +295,25 @@ fn a_dataset_that_another_process_removes_does_not_stop_other_changes() {
 #[test]
 fn nothing_that_another_process_has_removed_comes_back() {
     type Act = fn(&Arc<File>, &Object);
-    let acts: [(&str, Act); 3] = [
+    let acts: [(&str, Act); 5] = [
         ("an extent", |_, set| set.set_extent(&[2000]).unwrap()),
         ("an attribute", |_, set| set.put_attribute(attribute("units", b"m")).unwrap()),
         ("a link", |file, set| {
             file.root().unwrap().insert_link("again", hard(set), Charset::Ascii).unwrap();
         }),
+        ("a link in the place of another", |file, set| {
+            file.root().unwrap().remove_link("old").unwrap();
+            file.root().unwrap().insert_link("old", hard(set), Charset::Ascii).unwrap();
+        }),
+        ("a move", |file, _| {
+            let root = file.root().unwrap();
+            root.move_link("set", &root, "moved").unwrap();
+        }),
     ];
     for (what, act) in acts {
         for shared in everywhere() {
             let (file, other) = (shared.create(), shared.open(1));
-            drop(dataset(&file, "set", data(&[1000], &[1000], 8)));
+            drop((dataset(&file, "set", data(&[1000], &[1000], 8)), linked(&file, "old", group())));
             file.commit().unwrap();
             other.refresh().unwrap();
             let theirs = at(&other, "set");
@@ -319,7 +327,9 @@ fn nothing_that_another_process_has_removed_comes_back() {
             file.refresh().unwrap();
             assert!(file.object(theirs.number()).is_err(), "{what}");
             let links = file.root().unwrap().links(By::Name, Order::Increasing).unwrap();
-            assert_eq!(links.into_iter().map(|(name, _)| name).collect::<Vec<_>>(), ["new"], "{what}");
+            let names: Vec<_> = links.into_iter().map(|(name, _)| name).collect();
+            let expected = if what.contains("in the place") { &["new"][..] } else { &["new", "old"] };
+            assert_eq!(names, expected, "{what}");
         }
     }
 }

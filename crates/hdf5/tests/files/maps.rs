@@ -235,6 +235,43 @@ fn keys_of_two_writers_both_stay_and_of_one_key_the_later_commit_counts() {
 }
 
 #[test]
+fn a_value_that_is_put_again_counts_over_that_of_another_process() {
+    for shared in everywhere() {
+        let file = shared.create();
+        put(&map(&file, "map"), b"key", b"old");
+        file.commit().unwrap();
+        let (one, two) = (shared.open(1), shared.open(2));
+        put(&at(&one, "map"), b"key", b"new");
+        put(&at(&two, "map"), b"key", b"old");
+        one.commit().unwrap();
+        two.commit().unwrap();
+        file.refresh().unwrap();
+        holds(&at(&file, "map"), &[(b"key", b"old")]);
+    }
+}
+
+#[test]
+fn a_value_that_ranks_put_again_stays() {
+    for place in places() {
+        as_ranks(2, |rank, ranks| {
+            let file = together(&place, ranks);
+            let numbers = map(&file, "map");
+            for round in 0..3 {
+                put(&numbers, b"all", b"the same");
+                if rank == 1 {
+                    put(&numbers, b"one", b"the same");
+                }
+                put(&numbers, b"round", &[round]);
+                file.commit().unwrap();
+                assert_eq!(numbers.map_value(b"all").unwrap().unwrap(), b"the same");
+            }
+        });
+        let file = place.open();
+        holds(&at(&file, "map"), &[(b"all", b"the same"), (b"one", b"the same"), (b"round", &[2])]);
+    }
+}
+
+#[test]
 fn what_is_put_in_a_map_that_another_process_removes_is_given_up() {
     for shared in everywhere() {
         let file = shared.create();

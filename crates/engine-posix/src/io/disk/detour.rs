@@ -49,30 +49,41 @@ pub(super) fn read<E>(
 fn by_detour<E>(
     buffer: &mut [u8],
     position: u64,
+    read: impl FnMut(&mut [u8], u64) -> Result<usize, E>,
+) -> Result<usize, E> {
+    // At the end of a thread, what belongs to it may be gone already.
+    let mut memory = MEMORY.try_with(RefCell::take).unwrap_or_default();
+    memory.resize(SLICE + PAGE, 0);
+    let outcome = through(&mut memory, buffer, position, read);
+    let _ = MEMORY.try_with(|kept| kept.replace(memory));
+    outcome
+}
+
+fn through<E>(
+    memory: &mut [u8],
+    buffer: &mut [u8],
+    position: u64,
     mut read: impl FnMut(&mut [u8], u64) -> Result<usize, E>,
 ) -> Result<usize, E> {
-    MEMORY.with_borrow_mut(|memory| {
-        memory.resize(SLICE + PAGE, 0);
-        // Half a page away from the source. Then the destination is half a page away from it, too.
-        let wanted = (position as usize).wrapping_add(PAGE / 2);
-        let start = wanted.wrapping_sub(memory.as_ptr().addr()) % PAGE;
-        let mut filled = 0;
-        // Of an error within, the caller is told when it reads on.
-        for part in buffer.chunks_mut(SLICE) {
-            let slice = &mut memory[start..start + part.len()];
-            let count = match read(slice, position + filled as u64) {
-                Err(error) if filled == 0 => return Err(error),
-                Err(_) => break,
-                Ok(count) => count,
-            };
-            part[..count].copy_from_slice(&slice[..count]);
-            filled += count;
-            if count < part.len() {
-                break;
-            }
+    // Half a page away from the source. Then the destination is half a page away from it, too.
+    let wanted = (position as usize).wrapping_add(PAGE / 2);
+    let start = wanted.wrapping_sub(memory.as_ptr().addr()) % PAGE;
+    let mut filled = 0;
+    // Of an error within, the caller is told when it reads on.
+    for part in buffer.chunks_mut(SLICE) {
+        let slice = &mut memory[start..start + part.len()];
+        let count = match read(slice, position + filled as u64) {
+            Err(error) if filled == 0 => return Err(error),
+            Err(_) => break,
+            Ok(count) => count,
+        };
+        part[..count].copy_from_slice(&slice[..count]);
+        filled += count;
+        if count < part.len() {
+            break;
         }
-        Ok(filled)
-    })
+    }
+    Ok(filled)
 }
 
 #[cfg(test)]
