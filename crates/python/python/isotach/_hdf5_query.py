@@ -167,7 +167,7 @@ class Selection:
     of the same shape.
     """
 
-    def __init__(self, dataset: Any, pointer: ctypes.c_void_p) -> None:
+    def __init__(self, dataset: Any, pointer: Any) -> None:
         """Takes what the connector has found."""
         import numpy
 
