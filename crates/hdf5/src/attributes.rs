@@ -8,12 +8,9 @@ use crate::{
     links::NAME_MAX,
     records::{AttributeRecord, Place, order_of},
     session::Session,
-    store::value_bytes,
+    store::{INLINE, value_bytes},
     stored::value_array,
 };
-
-/// The longest value that is in its record, in bytes.
-const INLINE: usize = 32 << 10;
 
 impl Object {
     /// An attribute with its value.

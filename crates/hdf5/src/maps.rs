@@ -11,14 +11,12 @@ use crate::{
     map_entry::MapEntry,
     records::Place,
     session::Session,
-    store::value_bytes,
+    store::{INLINE, value_bytes},
     stored::value_array,
 };
 
 /// The longest key, in bytes.
 const KEY_MAX: usize = isotach_object::MAX_KEY - 1;
-/// The longest value that is in its record, in bytes.
-const INLINE: usize = 32 << 10;
 
 fn stored_key(key: &[u8]) -> Vec<u8> {
     [&[ENTRY], key].concat()

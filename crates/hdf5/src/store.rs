@@ -24,6 +24,8 @@ use crate::{
 const NUMBERS: u64 = 1024;
 /// The longest chunk that is in its entry, in bytes.
 pub(crate) const INLINE_CHUNK: usize = 4096;
+/// The longest value of an attribute or of a map that is in its record, in bytes.
+pub(crate) const INLINE: usize = 32 << 10;
 /// How many bytes of decoded chunks are kept.
 const DECODED_MAX: usize = 32 << 20;
 
