@@ -52,13 +52,21 @@ const GAPS: usize = 4096;
 
 const TOO_LONG: Error = Error::Unpackable { what: "a compound with gaps of megabytes" };
 
-/// Refuses elements that are much longer than what they are packed as: buffers are made for them.
-fn check_gaps(size: u32, packed: &[u8]) -> Result<()> {
-    if size as usize > GAPS.saturating_mul(packed.len().saturating_add(GAPS)) {
-        return Err(TOO_LONG);
+/// The bytes that unpacking may allocate. Packing refuses elements that exceed it, so whatever is packed can be unpacked.
+struct Room(usize);
+
+impl Room {
+    fn of(packed: &[u8]) -> Self {
+        Self(GAPS.saturating_mul(packed.len().saturating_add(GAPS)))
     }
-    Ok(())
+
+    fn take(&mut self, bytes: usize) -> Result<()> {
+        self.0 = self.0.checked_sub(bytes).ok_or(TOO_LONG)?;
+        Ok(())
+    }
 }
+
+const WITHOUT_BYTES: &str = "elements without bytes";
 
 /// What variable-length data is made of; nothing for elements of a fixed length.
 fn parts_of_length(class: &Class) -> Option<Option<&Datatype>> {
@@ -73,59 +81,18 @@ impl Datatype {
     /// Packs an element. This is a [`Datatype::file_form`], and so is the element.
     ///
     /// # Errors
-    /// `Value` for bytes that are no such element; `Blob` if `blob` fails; `Unpackable` for references to other than objects.
+    /// `Value` for bytes that are no such element; `Blob` if `blob` fails; `Unpackable` for references to other than objects, and for compounds with gaps of
+    /// megabytes.
     pub fn pack(&self, element: &[u8], blob: &mut ReadBlob<'_>) -> Result<Vec<u8>> {
-        let mut packed = Vec::new();
+        let mut packing = Packing { packed: Vec::new(), unpacked_size: 0, blob };
         match parts_of_length(&self.class) {
             // The packed element ends where its data does.
-            Some(base) => drop(pack_data(base, element, blob, &mut packed)?),
-            None => self.pack_into(element, blob, &mut packed)?,
+            Some(base) => drop(packing.data(base, element)?),
+            None => packing.element(self, element)?,
         }
-        // What is packed can be unpacked.
-        check_gaps(self.size, &packed)?;
-        Ok(packed)
-    }
-
-    fn pack_into(&self, element: &[u8], blob: &mut ReadBlob<'_>, packed: &mut Vec<u8>) -> Result<()> {
-        let element = cut(element.get(..self.size as usize))?;
-        match &self.class {
-            Class::Text { padding: Padding::Terminated, .. } => {
-                let (text, end) = (until_zero(element), packed.len() + element.len());
-                packed.extend_from_slice(text);
-                packed.resize(end, 0);
-            }
-            Class::Compound { members } => {
-                for member in members {
-                    let part = cut(element.get(member.offset as usize..))?;
-                    member.datatype.pack_into(part, blob, packed)?;
-                }
-            }
-            Class::Array { base, .. } => base.pack_each(element, blob, packed)?,
-            Class::Sequence { .. } | Class::VariableText { .. } => {
-                let (base, at) = (parts_of_length(&self.class).flatten(), packed.len());
-                packed.put_u32(0);
-                let count = pack_data(base, element, blob, packed)?;
-                cut(packed.get_mut(at..at + 4))?.copy_from_slice(&count.to_le_bytes());
-            }
-            Class::Reference(kind) => {
-                let is_null = element.iter().all(|byte| *byte == 0);
-                if !is_null && !is_to_object(*kind, element) {
-                    return Err(refuse_reference());
-                }
-                packed.extend_from_slice(element);
-            }
-            _ => packed.extend_from_slice(element),
-        }
-        Ok(())
-    }
-
-    fn pack_each(&self, elements: &[u8], blob: &mut ReadBlob<'_>, packed: &mut Vec<u8>) -> Result<()> {
-        if self.is_packed() {
-            packed.extend_from_slice(elements);
-            return Ok(());
-        }
-        let mut elements = elements.chunks_exact(self.size as usize);
-        elements.try_for_each(|element| self.pack_into(element, blob, packed))
+        Room::of(&packing.packed).take(self.size as usize)?;
+        Room::of(&packing.packed).take(packing.unpacked_size)?;
+        Ok(packing.packed)
     }
 
     /// Whether an element is what it is packed.
@@ -144,11 +111,10 @@ impl Datatype {
     /// The element that was packed. This is a [`Datatype::file_form`].
     ///
     /// # Errors
-    /// `Value` for bytes that no element was packed as.
+    /// `Value` for bytes that no element was packed as; `Unpackable` for compounds with gaps of megabytes.
     pub fn unpack(&self, packed: &[u8]) -> Result<Unpacked> {
-        check_gaps(self.size, packed)?;
-        let left = GAPS.saturating_mul(packed.len().saturating_add(GAPS));
-        let mut unpacking = Unpacking { reader: Reader(packed), blobs: Vec::new(), left };
+        Room::of(packed).take(self.size as usize)?;
+        let mut unpacking = Unpacking { reader: Reader(packed), blobs: Vec::new(), room: Room::of(packed) };
         let mut element = vec![0; self.size as usize];
         match parts_of_length(&self.class) {
             Some(base) => unpacking.data(base, None, &mut element)?,
@@ -242,28 +208,75 @@ fn is_to_object(kind: ReferenceKind, element: &[u8]) -> bool {
     }
 }
 
-/// Packs variable-length data. Returns its length in elements.
-fn pack_data(
-    base: Option<&Datatype>,
-    element: &[u8],
-    blob: &mut ReadBlob<'_>,
-    packed: &mut Vec<u8>,
-) -> Result<u32> {
-    let size = base.map_or(1, |base| base.size);
-    let (count, bytes) = variable(element, size, blob)?;
-    let data = cut(bytes.get(..count * size as usize))?;
-    match base {
-        Some(base) => base.pack_each(data, blob, packed)?,
-        None => packed.extend_from_slice(data),
+struct Packing<'r, 'b> {
+    packed: Vec<u8>,
+    /// The bytes that the elements of variable-length data take when they are unpacked.
+    unpacked_size: usize,
+    blob: &'r mut ReadBlob<'b>,
+}
+
+impl Packing<'_, '_> {
+    fn element(&mut self, datatype: &Datatype, element: &[u8]) -> Result<()> {
+        let element = cut(element.get(..datatype.size as usize))?;
+        match &datatype.class {
+            Class::Text { padding: Padding::Terminated, .. } => {
+                let (text, end) = (until_zero(element), self.packed.len() + element.len());
+                self.packed.extend_from_slice(text);
+                self.packed.resize(end, 0);
+            }
+            Class::Compound { members } => {
+                for member in members {
+                    self.element(&member.datatype, cut(element.get(member.offset as usize..))?)?;
+                }
+            }
+            Class::Array { base, .. } if !base.is_packed() => self.each(base, element)?,
+            class @ (Class::Sequence { .. } | Class::VariableText { .. }) => {
+                let (base, at) = (parts_of_length(class).flatten(), self.packed.len());
+                self.packed.put_u32(0);
+                let count = self.data(base, element)?;
+                cut(self.packed.get_mut(at..at + 4))?.copy_from_slice(&count.to_le_bytes());
+            }
+            Class::Reference(kind) => {
+                let is_null = element.iter().all(|byte| *byte == 0);
+                if !is_null && !is_to_object(*kind, element) {
+                    return Err(refuse_reference());
+                }
+                self.packed.extend_from_slice(element);
+            }
+            _ => self.packed.extend_from_slice(element),
+        }
+        Ok(())
     }
-    u32::try_from(count).map_err(|_| no_value("a sequence of 2^32 elements"))
+
+    fn each(&mut self, datatype: &Datatype, elements: &[u8]) -> Result<()> {
+        elements.chunks_exact(datatype.size as usize).try_for_each(|element| {
+            let before = self.packed.len();
+            self.element(datatype, element)?;
+            if self.packed.len() == before { Err(no_value(WITHOUT_BYTES)) } else { Ok(()) }
+        })
+    }
+
+    /// Packs variable-length data. Returns its length in elements.
+    fn data(&mut self, base: Option<&Datatype>, element: &[u8]) -> Result<u32> {
+        let size = base.map_or(1, |base| base.size);
+        let (count, bytes) = variable(element, size, self.blob)?;
+        let data = cut(bytes.get(..count * size as usize))?;
+        match base {
+            Some(base) if !base.is_packed() => {
+                self.unpacked_size = self.unpacked_size.saturating_add(data.len());
+                self.each(base, data)?;
+            }
+            _ => self.packed.extend_from_slice(data),
+        }
+        u32::try_from(count).map_err(|_| no_value("a sequence of 2^32 elements"))
+    }
 }
 
 struct Unpacking<'p> {
     reader: Reader<'p>,
     blobs: Vec<Vec<u8>>,
-    /// How many more bytes of variable-length data there may be.
-    left: usize,
+    /// For the elements of variable-length data that are longer than what they are packed as.
+    room: Room,
 }
 
 impl Unpacking<'_> {
@@ -292,31 +305,43 @@ impl Unpacking<'_> {
 
     /// Unpacks variable-length data: so many elements, or all that are left.
     fn data(&mut self, base: Option<&Datatype>, count: Option<u32>, element: &mut [u8]) -> Result<()> {
-        let (mut found, mut bytes) = (0_u32, Vec::new());
-        match base {
-            None => {
-                let length = count.map_or(self.reader.0.len(), |count| count as usize);
-                bytes.extend_from_slice(cut(self.reader.take(length))?);
-                found = u32::try_from(length).map_err(|_| no_value("a text of 4 GiB"))?;
-            }
-            Some(base) => {
-                while count.map_or(!self.reader.is_empty(), |count| found < count) {
-                    let (start, left) = (bytes.len(), self.reader.0.len());
-                    self.left = self.left.checked_sub(base.size as usize).ok_or(TOO_LONG)?;
-                    bytes.resize(start + base.size as usize, 0);
-                    self.element(base, cut(bytes.get_mut(start..))?)?;
-                    if self.reader.0.len() == left {
-                        return Err(no_value("elements without bytes"));
-                    }
-                    found += 1;
-                }
-            }
-        }
+        let (found, bytes) = match base {
+            Some(base) if !base.is_packed() => self.each(base, count)?,
+            base => self.verbatim(base.map_or(1, |base| base.size as usize), count)?,
+        };
         let (length, name) = cut(element.split_at_mut_checked(4))?;
         length.copy_from_slice(&found.to_le_bytes());
         cut(name.get_mut(..16))?.copy_from_slice(&Unpacked::name(self.blobs.len()));
         self.blobs.push(bytes);
         Ok(())
+    }
+
+    /// Elements whose packed form is the element itself: how many, and their bytes.
+    fn verbatim(&mut self, size: usize, count: Option<u32>) -> Result<(u32, Vec<u8>)> {
+        let left = self.reader.0.len();
+        let length = count.map_or(Some(left), |count| size.checked_mul(count as usize));
+        let bytes = cut(length.and_then(|length| self.reader.take(length)))?;
+        if size == 0 || !bytes.len().is_multiple_of(size) {
+            return Err(no_value("a part of an element"));
+        }
+        let found = u32::try_from(bytes.len() / size).map_err(|_| no_value("2^32 elements"))?;
+        Ok((found, bytes.to_vec()))
+    }
+
+    /// Elements that are packed one by one: how many, and their bytes.
+    fn each(&mut self, base: &Datatype, count: Option<u32>) -> Result<(u32, Vec<u8>)> {
+        let (mut found, mut bytes) = (0_u32, Vec::new());
+        while count.map_or(!self.reader.is_empty(), |count| found < count) {
+            let (start, left) = (bytes.len(), self.reader.0.len());
+            self.room.take(base.size as usize)?;
+            bytes.resize(start + base.size as usize, 0);
+            self.element(base, cut(bytes.get_mut(start..))?)?;
+            if self.reader.0.len() == left {
+                return Err(no_value(WITHOUT_BYTES));
+            }
+            found += 1;
+        }
+        Ok((found, bytes))
     }
 }
 

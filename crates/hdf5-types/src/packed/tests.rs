@@ -110,3 +110,14 @@ fn bytes_that_are_no_packed_element_are_refused() {
         assert!(matches!(error, Error::Value { .. }), "{datatype}: {error}");
     }
 }
+
+#[test]
+fn an_element_that_could_not_be_unpacked_is_not_packed() {
+    let gap = compound(16 << 20, vec![(0, integer(1))]);
+    let (one, three) = (vec![1; 16 << 20], vec![1; 48 << 20]);
+    packs_as(&sequence(gap.clone()), &named(1, 0), &[&one], &[1]);
+    let error = pack(&sequence(gap.clone()), &named(3, 0), &[&three]).unwrap_err();
+    assert_eq!(error.to_string(), "an element that cannot be packed: a compound with gaps of megabytes");
+    let error = sequence(gap).unpack(&[1, 1, 1]).unwrap_err();
+    assert_eq!(error.to_string(), "an element that cannot be packed: a compound with gaps of megabytes");
+}
