@@ -1,5 +1,9 @@
 //! The removal of objects, with everything that belongs to them.
 
+use std::collections::HashSet;
+
+use isotach_object::ObjectId;
+
 use crate::{
     Kind, Result,
     chunk::array_of,
@@ -37,11 +41,15 @@ impl Session {
     }
 
     /// Removes an object of the base whose entries name arrays, with these.
-    fn destroy_values(&mut self, object: isotach_object::ObjectId) -> Result<()> {
+    fn destroy_values(&mut self, object: ObjectId) -> Result<()> {
         let base = self.base_listing(object)?;
+        // Values that were replaced or removed since the base are counted and go with the commit already.
+        let gone: HashSet<_> = self.destroyed.iter().copied().collect();
         for (array, length) in base.iter().filter_map(|(key, record)| value_array(key, record)) {
-            self.destroyed.push(array);
-            self.count_stored(-i128::from(length));
+            if !gone.contains(&array) {
+                self.destroyed.push(array);
+                self.count_stored(-i128::from(length));
+            }
         }
         self.destroyed.push(object);
         Ok(())

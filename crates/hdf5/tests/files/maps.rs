@@ -418,3 +418,39 @@ fn a_snapshot_shows_the_entries_of_its_version() {
     holds(&at(&before, "map"), &[(b"key", &vec![1; LARGE])]);
     holds(&numbers, &[(b"key", b"2"), (b"more", b"3")]);
 }
+
+#[test]
+fn values_that_are_replaced_before_their_map_is_removed_are_counted_once() {
+    for place in places() {
+        let file = place.create();
+        let removed = map(&file, "removed");
+        put(&removed, b"replaced", &vec![1; LARGE]);
+        put(&removed, b"left", &vec![2; LARGE]);
+        put(&map(&file, "kept"), b"large", &vec![3; LARGE]);
+        file.commit().unwrap();
+        assert_eq!(file.stored_size().unwrap(), 3 * LARGE as u64);
+        put(&removed, b"replaced", &vec![4; 2 * LARGE]);
+        drop(removed);
+        file.root().unwrap().remove_link("removed").unwrap();
+        file.commit().unwrap();
+        assert_eq!(file.stored_size().unwrap(), LARGE as u64);
+    }
+}
+
+#[test]
+fn a_value_that_another_process_has_replaced_goes_with_its_map() {
+    for shared in everywhere().into_iter().filter(Shared::has_versions) {
+        let file = shared.create();
+        put(&map(&file, "map"), b"key", &vec![1; LARGE]);
+        file.commit().unwrap();
+        let other = shared.open(1);
+        put(&at(&file, "map"), b"key", &vec![2; LARGE]);
+        put(&at(&other, "map"), b"key", &vec![3; LARGE]);
+        other.commit().unwrap();
+        file.refresh().unwrap();
+        file.root().unwrap().remove_link("map").unwrap();
+        file.commit().unwrap();
+        drop((file, other));
+        assert_eq!(shared.site(0).sweep("/x/a.h5").unwrap(), 0);
+    }
+}
