@@ -134,7 +134,7 @@ typedef herr_t (*isotach_h5_unsearched_op_t)(const char *path, const char *why, 
 
 /* A dataspace with the dataset's extent, in which the elements that pass are selected: for H5Dread and others. H5Sclose it. Negative on failure. */
 hid_t isotach_h5_select(const hid_t *library, hid_t dataset, const char *condition);
-/* The elements that pass as runs. isotach_h5_free_selection frees them. */
+/* The elements that pass as runs; NULL on failure. isotach_h5_free_selection frees them. */
 herr_t isotach_h5_select_runs(const hid_t *library, hid_t dataset, const char *condition, isotach_h5_selection_t **selection);
 /* How many elements a selection has. */
 uint64_t isotach_h5_get_selection_count(const isotach_h5_selection_t *selection);
@@ -150,7 +150,7 @@ herr_t isotach_h5_find(const hid_t *library, hid_t group, const char *condition,
                        isotach_h5_unsearched_op_t unsearched_op, void *op_data);
 
 /* Indexes a dataset: the chunks that have no index that fits, and from then on each chunk when it is stored. `members` are `count` members as conditions
- * have them ("wind.speed"); NULL for all numbers. `flags` are 0 or ISOTACH_H5_BINS. The index is committed with the file. */
+ * have them ("wind.speed"); all numbers for a `count` of 0. `flags` are 0 or ISOTACH_H5_BINS. The index is committed with the file. */
 herr_t isotach_h5_build_index(const hid_t *library, hid_t dataset, const char *const *members, size_t count, unsigned flags);
 herr_t isotach_h5_remove_index(const hid_t *library, hid_t dataset);
 herr_t isotach_h5_get_index_info(const hid_t *library, hid_t dataset, isotach_h5_index_info_t *info);

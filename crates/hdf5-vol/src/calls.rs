@@ -79,25 +79,27 @@ pub(crate) unsafe fn with_file(
     file: Hid,
     mut body: impl FnMut(&Arc<View>) -> Result<()>,
 ) -> Herr {
-    let call = |library: &'static Library| {
-        check_file(library, file)?;
-        let mut call = Call { copy: &raw const COPY, body: &mut body };
-        let mut arguments = OptionalArgs { op: OPERATION, args: (&raw mut call).cast() };
-        // SAFETY: the texts are constants, and the arguments outlive the call, which `run` takes them from.
-        Ok(unsafe {
-            library.H5VLfile_optional_op(
-                c"isotach_vol".as_ptr(),
-                c"isotach".as_ptr(),
-                0,
-                file,
-                &raw mut arguments,
-                DEFAULT,
-                DEFAULT,
-            )
-        })
-    };
     // SAFETY: the caller's promise.
-    unsafe { with_library(address, call) }
+    unsafe { with_library(address, |library| on_file(library, file, &mut body)) }
+}
+
+/// Runs the body of a call on an open file. The status is negative if HDF5, the connector or the body has failed, and has put an error on the stack.
+pub(crate) fn on_file(library: &Library, file: Hid, body: &mut Body<'_>) -> Result<Herr> {
+    check_file(library, file)?;
+    let mut call = Call { copy: &raw const COPY, body };
+    let mut arguments = OptionalArgs { op: OPERATION, args: (&raw mut call).cast() };
+    // SAFETY: the texts are constants, and the arguments outlive the call, which `run` takes them from.
+    Ok(unsafe {
+        library.H5VLfile_optional_op(
+            c"isotach_vol".as_ptr(),
+            c"isotach".as_ptr(),
+            0,
+            file,
+            &raw mut arguments,
+            DEFAULT,
+            DEFAULT,
+        )
+    })
 }
 
 /// Refuses what is not an open file of the connector.

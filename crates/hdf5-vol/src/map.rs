@@ -47,24 +47,25 @@ struct Open<'m> {
     dxpl: Hid,
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "`map_err` gives errors away")]
-fn damaged(error: TypeError) -> Error {
-    FileError::corrupt(error.to_string(), "a map").into()
+/// The error for a map that is damaged.
+fn damaged(map: &Object) -> impl Fn(TypeError) -> Error {
+    move |error| FileError::corrupt(error.to_string(), map.place()).into()
 }
 
-fn decoded(stored: &[u8]) -> Result<Datatype> {
-    Stored::parse(stored).and_then(|stored| stored.datatype()).map_err(damaged)
+fn decoded(stored: &[u8]) -> Result<Datatype, TypeError> {
+    Stored::parse(stored)?.datatype()
 }
 
 impl Forms {
     fn new(view: &Arc<View>, object: &Object) -> Result<Self> {
         let header = object.header()?;
         let form = |stored: &[u8]| {
-            let datatype = decoded(stored)?.file_form().map_err(damaged)?;
+            let datatype =
+                decoded(stored).and_then(|datatype| datatype.file_form()).map_err(damaged(object))?;
             let kind = view.file_type(stored)?;
             if kind.size != datatype.size as usize {
                 let what = format!("elements of {} bytes, of a datatype of {}", kind.size, datatype.size);
-                return Err(Error::from(FileError::corrupt(what, "a map")));
+                return Err(Error::from(FileError::corrupt(what, object.place())));
             }
             Ok(Form { kind, datatype })
         };
@@ -111,7 +112,7 @@ impl Open<'_> {
             let width = size.max(form.kind.size);
             let mut background = Vec::new();
             if let Some(before) = before {
-                let unpacked = form.datatype.unpack(before).map_err(damaged)?;
+                let unpacked = form.datatype.unpack(before).map_err(damaged(self.object))?;
                 (background, blobs) = (unpacked.element, unpacked.blobs);
             }
             element.resize(width, 0);
@@ -141,7 +142,7 @@ impl Open<'_> {
         if buffer.is_null() || size == 0 {
             return Err(Error::argument("no buffer for a key or a value of a map, or no type, was given"));
         }
-        let Unpacked { mut element, blobs } = form.datatype.unpack(packed).map_err(damaged)?;
+        let Unpacked { mut element, blobs } = form.datatype.unpack(packed).map_err(damaged(self.object))?;
         let from = form.kind.file.raw();
         if !yes(library.H5Tequal(memory_type, from), "H5Tequal")? {
             let width = size.max(form.kind.size);
@@ -166,7 +167,7 @@ impl Open<'_> {
     }
 
     fn absent(&self) -> Error {
-        Error::not_found(format!("the key in map {}", self.object.number()))
+        Error::not_found(format!("the key in the map {}", self.object.place()))
     }
 }
 
@@ -222,7 +223,8 @@ unsafe fn create_map(library: &'static Library, object: *mut c_void, new: &mut M
     let key = types::encode(spot.view(), new.key_type)?;
     let value = types::encode(spot.view(), new.value_type)?;
     let references = [ReferenceKind::Object, ReferenceKind::Region, ReferenceKind::Standard];
-    let (key_type, value_type) = (decoded(&key)?, decoded(&value)?);
+    let kind = |stored: &[u8]| decoded(stored).map_err(|error| Error::argument(error.to_string()));
+    let (key_type, value_type) = (kind(&key)?, kind(&value)?);
     if references.into_iter().any(|kind| key_type.has_reference(kind)) {
         return Err(Error::unsupported("references in keys of maps"));
     }
@@ -318,7 +320,7 @@ unsafe fn specific(
                 (map, key)
             };
             map.view.writable()?;
-            map.object.remove_map_key(&key)?;
+            map.view.noting(|| false, || Ok(map.object.remove_map_key(&key)?))?;
             Ok(0)
         }
         other => Err(Error::unsupported(format!("the operation {other} on maps"))),

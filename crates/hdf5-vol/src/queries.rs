@@ -3,7 +3,7 @@
 use std::{
     ffi::{CString, c_char, c_int, c_uint, c_void},
     mem::offset_of,
-    slice,
+    ptr, slice,
     sync::Arc,
 };
 
@@ -11,7 +11,7 @@ use isotach_hdf5::{Condition, Findings, IndexOptions, Object, Run, Selection, pa
 
 use crate::{
     abi::{Herr, Hid, ObjectInfo, id_type},
-    calls::{with_file, with_library},
+    calls::{self, with_library},
     error::{Error, Result},
     handle::{id_type_of, text},
     id::{Id, check},
@@ -43,7 +43,7 @@ pub(crate) struct Found(Selection);
 /// Runs a call on an open file, group or dataset.
 ///
 /// # Safety
-/// As [`with_file`].
+/// As [`with_library`].
 unsafe fn with_object(
     address: *const Hid,
     id: Hid,
@@ -59,17 +59,19 @@ unsafe fn with_object(
             };
             body(view, &object)
         };
-        // SAFETY: the caller's promise.
-        unsafe {
-            with_file(address, file.raw(), |view| {
-                outcome = Some(run(view));
-                Ok(())
-            });
-        }
+        calls::on_file(library, file.raw(), &mut |view| {
+            outcome = Some(run(view));
+            Ok(())
+        })?;
+        let Some(outcome) = outcome else {
+            let stack = library.H5Eget_current_stack();
+            drop(file);
+            library.H5Eset_current_stack(stack);
+            return Err(Error::Native);
+        };
         // That clears the error stack, on which the error comes at last.
         drop(file);
-        let foreign = || Error::argument(format!("id {id}: expected an object of a file of Isotach"));
-        outcome.ok_or_else(foreign)?.map(|()| 0)
+        outcome.map(|()| 0)
     };
     // SAFETY: the caller's promise.
     unsafe { with_library(address, call) }
@@ -156,6 +158,8 @@ pub(crate) unsafe extern "C" fn isotach_h5_select_runs(
 ) -> Herr {
     // SAFETY: the caller's promise.
     unsafe {
+        // A program may free it whatever the outcome is.
+        put(selection, ptr::null_mut());
         select(library, dataset, condition, |_, found| {
             if selection.is_null() {
                 return Err(Error::argument("selection is NULL: expected where to put the selection"));
@@ -323,7 +327,13 @@ pub(crate) unsafe extern "C" fn isotach_h5_build_index(
             if flags & !BINS != 0 {
                 return Err(Error::argument(format!("flags {flags:#x}: expected 0 or ISOTACH_H5_BINS")));
             }
-            let paths = if members.is_null() { &[] } else { slice::from_raw_parts(members, count) };
+            let paths = match (members.is_null(), count) {
+                (_, 0) => &[],
+                (false, _) => slice::from_raw_parts(members, count),
+                (true, _) => {
+                    return Err(Error::argument(format!("members is NULL: expected {count} names")));
+                }
+            };
             let path = |member: &*const c_char| -> Result<Vec<String>> { Ok(parse_member(text(*member)?)?) };
             let members = paths.iter().map(path).collect::<Result<_>>()?;
             object.build_index(&IndexOptions { has_bins: flags & BINS != 0, members })?;

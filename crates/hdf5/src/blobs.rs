@@ -16,15 +16,13 @@ use crate::{
     ranges::Ranges,
     records::BlobPage,
     session::Session,
-    store::Store,
+    store::{INLINE, Store},
 };
 
 /// The length at which a page is closed.
 const PAGE: usize = 1 << 20;
 /// The length from which on a blob has a page of its own.
 const LARGE: usize = 256 << 10;
-/// The longest page that is in its entry.
-const INLINE: usize = 32 << 10;
 /// How many bytes of pages are kept.
 const KEPT_MAX: usize = 32 << 20;
 

@@ -45,8 +45,8 @@ impl Object {
         self.kind
     }
 
-    /// The object in errors.
-    pub(crate) fn place(&self) -> String {
+    /// Its number and its file, as errors name it.
+    pub fn place(&self) -> String {
         format!("object {} of {}", self.number, self.file.name())
     }
 

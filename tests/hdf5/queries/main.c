@@ -61,6 +61,24 @@ static herr_t first_text(unsigned n, const H5E_error2_t *error, void *data)
     return 0;
 }
 
+/* What fails for a file of HDF5's own. */
+static void select_in_native_file(void)
+{
+    hid_t list = H5Pcreate(H5P_FILE_ACCESS), native = H5VLget_connector_id_by_name("native");
+    int is_told = 0;
+    H5Pset_vol(list, native, NULL);
+    hid_t file = H5Fcreate("native.h5", H5F_ACC_TRUNC, H5P_DEFAULT, list);
+    isotach_h5_selection_t *selection = (isotach_h5_selection_t *)&file;
+    need(file >= 0, "create a native file");
+    need(isotach_h5_select_runs(file, "value > 1", &selection) < 0, "a native file");
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first_text, &is_told);
+    need(is_told, "the reason is on the stack");
+    need(selection == NULL, "no selection is made");
+    H5Fclose(file);
+    H5VLclose(native);
+    H5Pclose(list);
+}
+
 int main(int count, char **arguments)
 {
     hid_t file = H5Fopen(arguments[count - 1], H5F_ACC_RDWR, H5P_DEFAULT);
@@ -97,12 +115,14 @@ int main(int count, char **arguments)
     need(isotach_h5_get_index_info(mixed, NULL) < 0, "no place for the description");
     need(isotach_h5_find(file, "has @units", NULL, NULL, NULL) < 0, "no function");
     need(isotach_h5_build_index(mixed, NULL, 0, 2) < 0, "unknown flags");
+    need(isotach_h5_build_index(mixed, NULL, 3, 0) < 0, "three names, and no array of them");
     need(isotach_h5_get_selection_count(NULL) == 0, "no selection has no elements");
     isotach_h5_free_selection(NULL);
     need(isotach_h5_select(mixed, "value >") < 0, "a wrong condition is refused");
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first_text, &is_told);
     need(is_told, "the reason is on the stack");
     need(isotach_h5_remove_index(mixed) >= 0, "remove");
+    select_in_native_file();
     H5Dclose(mixed);
     H5Dclose(smooth);
     return H5Fclose(file) < 0;
