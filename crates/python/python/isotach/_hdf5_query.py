@@ -20,11 +20,12 @@ _KINDS = {2: "group", 3: "datatype", 5: "dataset", 6: "map"}
 class Condition:
     """A condition on elements, names or attributes. Conditions are combined by ``&``, ``|`` and ``~``."""
 
-    __slots__ = ("_text",)
+    __slots__ = ("_text", "_word")
 
     def __init__(self, text: str) -> None:
         """Takes a condition as text, such as ``"value > 280"``."""
         self._text = text
+        self._word: str | None = None
 
     def __str__(self) -> str:
         """The condition as text."""
@@ -36,11 +37,11 @@ class Condition:
 
     def __and__(self, other: Condition | str) -> Condition:
         """Both hold."""
-        return Condition(f"({self}) and ({other})")
+        return self._joined("and", other)
 
     def __or__(self, other: Condition | str) -> Condition:
         """One holds, or both."""
-        return Condition(f"({self}) or ({other})")
+        return self._joined("or", other)
 
     __rand__ = __and__
     __ror__ = __or__
@@ -54,6 +55,16 @@ class Condition:
         raise TypeError(
             f"the truth of {self!r} is not known: combine conditions by &, | and ~, each in brackets"
         )
+
+    def _joined(self, word: str, other: Condition | str) -> Condition:
+        """Joins two conditions. A chain of one word stays flat, since the depth of brackets is limited."""
+        parts = (
+            one._text if isinstance(one, Condition) and one._word == word else f"({one})"
+            for one in (self, other)
+        )
+        joined = Condition(f" {word} ".join(parts))
+        joined._word = word
+        return joined
 
 
 class Operand:
@@ -360,7 +371,7 @@ def find(group: Any, condition: Condition | str) -> list[Found]:
     return found
 
 
-def build_index(dataset: Any, *, bins: bool = False, members: Iterable[str] = ()) -> IndexInfo:
+def build_index(dataset: Any, *, bins: bool = False, members: str | Iterable[str] = ()) -> IndexInfo:
     """Indexes the numbers of a dataset: the chunks that have no index that fits, and from then on each chunk when it is stored.
 
     Parameters
@@ -368,9 +379,9 @@ def build_index(dataset: Any, *, bins: bool = False, members: Iterable[str] = ()
     bins
         Also index where each number is. This takes about as much space as the numbers, and makes queries fast that find few elements in mixed data.
     members
-        The members to index, as ``"wind.speed"``; all numbers if there are none.
+        The member or members to index, as ``"wind.speed"``; all numbers if there are none.
     """
-    names = [_encoded(member) for member in members]
+    names = [_encoded(member) for member in ([members] if isinstance(members, str) else members)]
     array = (ctypes.c_char_p * len(names))(*names)
     pointer = array if names else ctypes.c_void_p()
     _call(dataset, "build_index", pointer, ctypes.c_size_t(len(names)), ctypes.c_uint(_BINS * bins))
