@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from needs import skip
 
-from conftest import NATIVE, ROOT, Connector
+from conftest import NATIVE, ROOT, WITH_MPI, Connector, need_parallel_hdf5
 
 KERNELS = ROOT / "crates" / "hdf5-vol" / "benches" / "kernels"
-WITH_MPI: list[str | Path] = [ROOT / "scripts" / "hdf5-parallel", "with"]
-TOOLS = ["mpicc.openmpi", "mpirun.openmpi", "cmake", "make"]
 
 CLAMR = ["clamr", "--cells", "19", "--steps", "2"]
 PIO = ["pio", "--variables", "2", "--frames", "2", "--size", "37"]
@@ -49,9 +45,7 @@ CASES = {
 @pytest.fixture(scope="module")
 def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The built kernels."""
-    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
-    if missing:
-        skip("mpi", f"there is no {' and no '.join(missing)}: `scripts/setup test` installs it")
+    need_parallel_hdf5()
     folder = tmp_path_factory.mktemp("kernels")
     subprocess.run([*WITH_MPI, "make", "--silent", "-C", KERNELS, f"OUT={folder}"], check=True)
     return folder

@@ -4,31 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from needs import skip
 
-from conftest import HERE, ROOT, Connector
+from conftest import HERE, WITH_MPI, Connector, need_parallel_hdf5
 from test_h5_command import command, fails
-
-WITH: list[str | Path] = [ROOT / "scripts" / "hdf5-parallel", "with"]
 
 
 def build(folder: Path, name: str) -> Path:
     """Builds a program that is linked with an HDF5 that has maps: wheels have none."""
-    for tool in ("mpicc.openmpi", "mpirun.openmpi", "cmake", "make"):
-        if shutil.which(tool) is None:
-            skip(
-                "mpi",
-                f"there is no {tool}, which HDF5 with maps is built with: `scripts/setup test` installs it",
-            )
+    need_parallel_hdf5()
     flags = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1"]
     source = HERE / "maps" / f"{name}.c"
-    subprocess.run([*WITH, "mpicc", *flags, source, "-o", folder / name, "-lhdf5"], check=True)
+    subprocess.run([*WITH_MPI, "mpicc", *flags, source, "-o", folder / name, "-lhdf5"], check=True)
     return folder / name
 
 
@@ -42,7 +33,7 @@ def maps(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(maps: Path, isotach: Connector, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a file that has maps, of which all checks hold."""
     folder = tmp_path_factory.mktemp("maps")
-    done = isotach.run([*WITH, maps, "check", folder], folder)
+    done = isotach.run([*WITH_MPI, maps, "check", folder], folder)
     told = re.search(r"^(\d+) checks, (\d+) failed$", done.stdout, re.MULTILINE)
     assert told is not None and done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert int(told[1]) >= 100 and int(told[2]) == 0
@@ -110,8 +101,8 @@ def test_a_program_whose_hdf5_has_no_maps_sees_their_links(folder: Path, isotach
 
 def test_keys_that_each_rank_has_put_are_in_one_version(isotach: Connector, tmp_path: Path) -> None:
     program, file = build(tmp_path, "ranks"), tmp_path / "ranks.h5"
-    job: list[str | Path] = ["timeout", "-k", "5", "300", "mpirun", "--oversubscribe", "-n", "3"]
-    done = isotach.run([*WITH, *job, program, file])
+    job: list[str | Path] = ["timeout", "-k", "5", "300", "mpirun", "-n", "3"]
+    done = isotach.run([*WITH_MPI, *job, program, file])
     assert done.returncode == 0, done.stdout + done.stderr[-2000:]
     assert sorted(done.stdout.splitlines()) == [
         f"rank {rank}: 51 keys, then 151, and rank 2" for rank in range(3)
@@ -128,7 +119,7 @@ def test_a_killed_writer_leaves_a_whole_version_of_a_map(
     file = tmp_path / "killed.h5"
     # The script is replaced by the program, which is killed itself.
     words = [f"{name}={value}" for name, value in isotach.environment.items()]
-    command = [*WITH, "env", *words, maps, "write", file]
+    command = [*WITH_MPI, "env", *words, maps, "write", file]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
         last = [writer.stdout.readline() for _ in range(commits)][-1]
@@ -137,6 +128,6 @@ def test_a_killed_writer_leaves_a_whole_version_of_a_map(
     assert last == f"committed {commits}\n"
     told = [last, *rest.splitlines()][-1]
     committed = int(told.split()[1]) if re.fullmatch(r"committed \d+\n?", told) else commits
-    done = isotach.run([*WITH, maps, "read", file])
+    done = isotach.run([*WITH_MPI, maps, "read", file])
     assert done.returncode == 0, done.stdout + done.stderr[-2000:]
     assert int(done.stdout) in (committed, committed + 1)

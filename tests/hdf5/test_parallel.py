@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import difflib
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from needs import skip
 
-from conftest import HERE, NATIVE, ROOT, Connector
+from conftest import HERE, NATIVE, WITH_MPI, Connector, need_parallel_hdf5
 
-WITH = [ROOT / "scripts" / "hdf5-parallel", "with"]
 AREAS = ["files", "transfers", "selections", "extents", "metadata", "filters", "ranks"]
 LIMIT = 300
 
@@ -25,17 +22,12 @@ Build = Callable[[str, list[Path], list[str]], Path]
 @pytest.fixture(scope="module")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
     """Builds a program for MPI that is linked with parallel HDF5."""
-    for tool in ("mpicc.openmpi", "mpirun.openmpi", "cmake", "cargo"):
-        if shutil.which(tool) is None:
-            skip(
-                "mpi",
-                f"there is no {tool}, which parallel HDF5 is built with: `scripts/setup test` installs it",
-            )
+    need_parallel_hdf5()
     folder = tmp_path_factory.mktemp("parallel")
 
     def compile_c(name: str, sources: list[Path], libraries: list[str]) -> Path:
         flags = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1"]
-        command = [*WITH, "mpicc", *flags, *sources, "-o", folder / name, *libraries]
+        command = [*WITH_MPI, "mpicc", *flags, *sources, "-o", folder / name, *libraries]
         subprocess.run(command, check=True)
         return folder / name
 
@@ -53,8 +45,8 @@ def run(
     connector: Connector, ranks: int, program: Path, *arguments: Path | str
 ) -> subprocess.CompletedProcess[str]:
     """Runs a program with so many ranks. One that hangs is ended, and has failed."""
-    limit = ["timeout", "-k", "5", str(LIMIT), "mpirun", "--oversubscribe", "-n", str(ranks)]
-    return connector.run([*WITH, *limit, program, *arguments])
+    limit = ["timeout", "-k", "5", str(LIMIT), "mpirun", "-n", str(ranks)]
+    return connector.run([*WITH_MPI, *limit, program, *arguments])
 
 
 @pytest.fixture(scope="module", params=[2, 4])

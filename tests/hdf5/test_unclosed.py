@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
-from needs import skip
-
-from conftest import HERE, ROOT, Connector, compile_c
+from conftest import HERE, WITH_MPI, Connector, compile_c, need_parallel_hdf5
 
 SOURCE = HERE / "unclosed.c"
 
@@ -28,8 +25,6 @@ def test_a_file_that_a_program_leaves_open_is_committed(isotach: Connector, tmp_
 def test_a_file_that_a_program_leaves_open_is_committed_on_hdf5_1_14(
     isotach: Connector, tmp_path: Path
 ) -> None:
-    if any(shutil.which(tool) is None for tool in ("mpicc.openmpi", "cmake", "make")):
-        skip("mpi", "there is nothing to build HDF5 1.14 with: `scripts/setup test` installs it")
-    with_mpi: list[str | Path] = [ROOT / "scripts" / "hdf5-parallel", "with"]
-    subprocess.run([*with_mpi, "mpicc", SOURCE, "-o", tmp_path / "unclosed", "-lhdf5"], check=True)
-    run_both(isotach, [*with_mpi, tmp_path / "unclosed"], tmp_path)
+    need_parallel_hdf5()
+    subprocess.run([*WITH_MPI, "mpicc", SOURCE, "-o", tmp_path / "unclosed", "-lhdf5"], check=True)
+    run_both(isotach, [*WITH_MPI, tmp_path / "unclosed"], tmp_path)

@@ -1,13 +1,13 @@
 //! MPI, as far as the ranks of a file need it: the library that the calling HDF5 is linked with, if it is a parallel one.
 //!
-//! Handles of MPI (communicators, types of data) are pointers in Open MPI, and numbers in MPICH and its relatives. Everything here is
-//! written once for both.
+//! Handles of MPI (communicators, types of data) are pointers in Open MPI and in the binary interface of MPI 5.0, and numbers in MPICH and its
+//! relatives. Everything here is written once for both.
 //!
 //! What must stay true: after `MPI_Finalize` no function of MPI is called but `MPI_Finalized`.
 
 use std::{
     ffi::{c_int, c_void},
-    fmt,
+    fmt, ptr,
 };
 
 use isotach_hdf5::Ranks;
@@ -78,11 +78,44 @@ impl<H> Functions<H> {
 
 enum Kind {
     /// Handles are pointers.
-    Open(Functions<*mut c_void>),
+    Pointers(Functions<*mut c_void>),
     /// Handles are numbers.
-    Mpich(Functions<c_int>),
+    Numbers(Functions<c_int>),
     /// What it says of itself.
     Unknown(String),
+}
+
+impl Kind {
+    fn of(library: &Handle) -> Result<Self, String> {
+        if is_standard(library) {
+            // `MPI_BYTE`, `MPI_COMM_NULL` and `MPI_INFO_NULL` of MPI 5.0, chapter 20 and annex A.
+            let [byte, no_communicator, no_info] = [0x247, 0x100, 0x130].map(ptr::without_provenance_mut);
+            return Ok(Self::Pointers(Functions::load(library, byte, no_communicator, no_info)?));
+        }
+        // A program that is linked with MPI may hold copies of its variables.
+        if let Ok(byte) = library.variable("ompi_mpi_byte\0") {
+            let no_communicator = library.variable("ompi_mpi_comm_null\0")?;
+            let no_info = library.variable("ompi_mpi_info_null\0")?;
+            return Ok(Self::Pointers(Functions::load(library, byte, no_communicator, no_info)?));
+        }
+        match version_of(library) {
+            // `MPI_BYTE`, `MPI_COMM_NULL` and `MPI_INFO_NULL` of MPICH's binary interface.
+            version if is_mpich(&version) => {
+                Ok(Self::Numbers(Functions::load(library, 0x4c00_010d, 0x0400_0000, 0x1c00_0000)?))
+            }
+            version => Ok(Self::Unknown(version)),
+        }
+    }
+}
+
+/// Whether the MPI library has the binary interface that MPI 5.0 defines. Others have no version of it, or -1 (MPI 5.0, section 20.2).
+fn is_standard(library: &Handle) -> bool {
+    type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
+    let Ok(ask) = library.function::<Version>("MPI_Abi_get_version\0") else { return false };
+    let (mut major, mut minor) = (-1, -1);
+    // SAFETY: the library sets two numbers; this may be called at any time.
+    let status = unsafe { ask(&raw mut major, &raw mut minor) };
+    status == 0 && major >= 1
 }
 
 /// What relatives of MPICH that have its binary interface say of themselves.
@@ -119,22 +152,7 @@ impl Mpi {
     /// That of an HDF5 library; `None` if it is not a parallel one.
     pub(crate) fn of(library: &Handle) -> Option<Self> {
         let get_transfer_mode = library.function("H5Pget_dxpl_mpio\0").ok()?;
-        // A program that is linked with MPI may hold copies of its variables.
-        let symbol = |name| library.variable(name).ok();
-        let kind = match symbol("ompi_mpi_byte\0") {
-            Some(byte) => {
-                let none = (symbol("ompi_mpi_comm_null\0")?, symbol("ompi_mpi_info_null\0")?);
-                Kind::Open(Functions::load(library, byte, none.0, none.1).ok()?)
-            }
-            None => match version_of(library) {
-                // `MPI_BYTE`, `MPI_COMM_NULL` and `MPI_INFO_NULL` of MPICH's binary interface.
-                version if is_mpich(&version) => {
-                    Kind::Mpich(Functions::load(library, 0x4c00_010d, 0x0400_0000, 0x1c00_0000).ok()?)
-                }
-                version => Kind::Unknown(version),
-            },
-        };
-        Some(Self { kind, get_transfer_mode })
+        Some(Self { kind: Kind::of(library).ok()?, get_transfer_mode })
     }
 
     /// The ranks of a file access property list, if it has a communicator of several. Every rank calls this, since the library duplicates
@@ -145,10 +163,10 @@ impl Mpi {
         is_parallel: impl FnOnce() -> Result<bool>,
     ) -> Result<Option<Box<dyn Ranks>>> {
         match &self.kind {
-            Kind::Open(functions) => functions.ranks(fapl),
-            Kind::Mpich(functions) => functions.ranks(fapl),
+            Kind::Pointers(functions) => functions.ranks(fapl),
+            Kind::Numbers(functions) => functions.ranks(fapl),
             Kind::Unknown(version) if is_parallel()? => Err(Error::unsupported(format!(
-                "the MPI library {version:?}: expected Open MPI, or MPICH, Intel MPI, MVAPICH or Cray MPI"
+                "the MPI library {version:?}: expected Open MPI, MPICH, Intel MPI, MVAPICH, Cray MPI, or one with the binary interface of MPI 5.0"
             ))),
             Kind::Unknown(_) => Ok(None),
         }
