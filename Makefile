@@ -79,16 +79,16 @@ demo: ## Build, archive a small forecast with several writers and readers, show 
 	@$(MAKE) --no-print-directory build
 	scripts/with-eccodes $(TARGET)/release/isotach demo $(DEMO)
 
-# There are two builds, both in the dev profile (opt-level 1, overflow checks, debug assertions): the program and the C libraries, as
-# they are installed, and the workspace with the features of its tests. Cargo builds a crate anew for each set of features of what
-# it depends on, so all commands here name the same packages. The Python tests drive the program of the first build.
+# There are two builds, both in the dev profile (opt-level 1, overflow checks, debug assertions): what is installed, which the tests in Python drive
+# (`cargo tested`, see .cargo/config.toml), and the workspace with the features of its tests. Cargo builds a crate anew for another choice of packages,
+# if its dependencies get other features, and crates of C for another CPATH. So all scripts use `cargo tested`, and cargo does not see libdaos's CPATH.
 test: export ISOTACH_REQUIRE := $(if $(ISOTACH_REQUIRE),$(ISOTACH_REQUIRE)$(comma))eccodes
 test: ## Run every test but those of test-ceph
 	@scripts/setup test
 	@$(ceph_or_skip)
-	scripts/libdaos with scripts/with-eccodes $(with_ceph) cargo test --workspace --locked --no-fail-fast --features $(clusters)
+	scripts/libdaos with scripts/with-eccodes $(with_ceph) env -u CPATH cargo test --workspace --locked --no-fail-fast --features $(clusters)
 	cargo test --workspace --locked --features isotach-engine-posix/schedules --test schedules
-	cargo build --locked $(packages)
+	cargo tested
 	@$(MAKE) --no-print-directory docs
 	$(built) scripts/with-eccodes $(PYTHON) -m pytest -n 2 --dist loadfile -rs -m "not faults" tests
 	scripts/python-tests $(TARGET)/wheels/dev/isotach-*.whl
@@ -128,7 +128,11 @@ test-nightly: export ISOTACH_STRESS_ROUNDS := 60
 test-nightly: export ISOTACH_CLOCK_FLUSHES := 2000
 test-nightly: ## Run what test runs, the random and the stress tests for long
 	@$(MAKE) --no-print-directory test
+	$(built) ISOTACH_MPI=mpich $(PYTHON) -m pytest -n 2 --dist loadfile -rs $(ranks)
 	@$(MAKE) --no-print-directory test-extras
+
+# The tests in which programs run on MPI: `make test` runs them on Open MPI.
+ranks = $(patsubst %,tests/hdf5/test_%.py,kernels maps parallel)
 
 FUZZ_SECONDS ?= 30
 fuzz: ## Give each parser odd bytes for half a minute
