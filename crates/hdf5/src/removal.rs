@@ -44,7 +44,8 @@ impl Session {
     fn destroy_values(&mut self, object: ObjectId) -> Result<()> {
         let base = self.base_listing(object)?;
         // Values that were replaced or removed since the base are counted and go with the commit already.
-        let gone: HashSet<_> = self.destroyed.iter().copied().collect();
+        let has_changes = self.changed(object).next().is_some();
+        let gone: HashSet<_> = self.destroyed.iter().filter(|_| has_changes).copied().collect();
         for (array, length) in base.iter().filter_map(|(key, record)| value_array(key, record)) {
             if !gone.contains(&array) {
                 self.destroyed.push(array);
