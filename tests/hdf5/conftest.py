@@ -14,7 +14,6 @@ from needs import skip
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
-WITH_MPI: list[str | Path] = [ROOT / "scripts" / "hdf5-parallel", "with"]
 
 
 def library() -> Path:
@@ -24,18 +23,6 @@ def library() -> Path:
         skip("python", "h5py is not installed: `scripts/setup test` installs it")
     folder = Path(spec.origin).parents[1] / "h5py.libs"
     return next(path for path in folder.glob("libhdf5-*.so*"))
-
-
-def need_parallel_hdf5() -> None:
-    """Skips the running test where there is nothing to build parallel HDF5 with."""
-    mpi = os.environ.get("ISOTACH_MPI", "openmpi")
-    tools = (f"mpicc.{mpi}", f"mpirun.{mpi}", "cmake", "make")
-    missing = [tool for tool in tools if shutil.which(tool) is None]
-    if missing:
-        skip(
-            "mpi",
-            f"parallel HDF5 cannot be built without {' and '.join(missing)}: `scripts/setup test` installs it",
-        )
 
 
 def compile_c(sources: list[Path], program: Path, *more: str) -> None:
@@ -89,10 +76,11 @@ def built() -> Path:
 
 @pytest.fixture(scope="session")
 def isotach(tmp_path_factory: pytest.TempPathFactory) -> Connector:
-    """The connector, alone in a folder: HDF5 opens every library of a plugin folder."""
+    """The connector, alone in a folder: HDF5 opens every library of a plugin folder. Files are in the pool that `ISOTACH_H5_POOL` names."""
     folder = tmp_path_factory.mktemp("plugins")
     (folder / built().name).symlink_to(built())
-    return Connector({"HDF5_PLUGIN_PATH": str(folder), "HDF5_VOL_CONNECTOR": "isotach"})
+    pool = {name: os.environ[name] for name in ["ISOTACH_H5_POOL"] if name in os.environ}
+    return Connector({"HDF5_PLUGIN_PATH": str(folder), "HDF5_VOL_CONNECTOR": "isotach"} | pool)
 
 
 @pytest.fixture(scope="session")

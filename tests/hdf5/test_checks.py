@@ -28,6 +28,7 @@ AREAS = [
     "filters",
     "natives",
     "external",
+    "asynchronous",
 ]
 
 

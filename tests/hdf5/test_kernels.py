@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import NATIVE, ROOT, WITH_MPI, Connector, need_parallel_hdf5
+from conftest import NATIVE, ROOT, Connector
+from ranks import WITH_MPI, need_parallel_hdf5
 
 KERNELS = ROOT / "crates" / "hdf5-vol" / "benches" / "kernels"
 

@@ -10,17 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from conftest import HERE, WITH_MPI, Connector, need_parallel_hdf5
+import ranks
+from conftest import HERE, Connector
+from ranks import WITH_MPI
 from test_h5_command import command, fails
 
 
 def build(folder: Path, name: str) -> Path:
     """Builds a program that is linked with an HDF5 that has maps: wheels have none."""
-    need_parallel_hdf5()
-    flags = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1"]
-    source = HERE / "maps" / f"{name}.c"
-    subprocess.run([*WITH_MPI, "mpicc", *flags, source, "-o", folder / name, "-lhdf5"], check=True)
-    return folder / name
+    return ranks.build(folder / name, [HERE / "maps" / f"{name}.c"])
 
 
 @pytest.fixture(scope="module")
@@ -101,8 +99,7 @@ def test_a_program_whose_hdf5_has_no_maps_sees_their_links(folder: Path, isotach
 
 def test_keys_that_each_rank_has_put_are_in_one_version(isotach: Connector, tmp_path: Path) -> None:
     program, file = build(tmp_path, "ranks"), tmp_path / "ranks.h5"
-    job: list[str | Path] = ["timeout", "-k", "5", "300", "mpirun", "-n", "3"]
-    done = isotach.run([*WITH_MPI, *job, program, file])
+    done = ranks.run(isotach, 3, program, file)
     assert done.returncode == 0, done.stdout + done.stderr[-2000:]
     assert sorted(done.stdout.splitlines()) == [
         f"rank {rank}: 51 keys, then 151, and rank 2" for rank in range(3)

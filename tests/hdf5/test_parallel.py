@@ -4,49 +4,22 @@ from __future__ import annotations
 
 import difflib
 import re
-import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from conftest import HERE, NATIVE, WITH_MPI, Connector, need_parallel_hdf5
+import ranks
+from conftest import HERE, NATIVE, Connector
 
 AREAS = ["files", "transfers", "selections", "extents", "metadata", "filters", "ranks"]
-LIMIT = 300
-
-Build = Callable[[str, list[Path], list[str]], Path]
+JOBS = HERE / "parallel" / "jobs"
 
 
 @pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
-    """Builds a program for MPI that is linked with parallel HDF5."""
-    need_parallel_hdf5()
-    folder = tmp_path_factory.mktemp("parallel")
-
-    def compile_c(name: str, sources: list[Path], libraries: list[str]) -> Path:
-        flags = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1"]
-        command = [*WITH_MPI, "mpicc", *flags, *sources, "-o", folder / name, *libraries]
-        subprocess.run(command, check=True)
-        return folder / name
-
-    return compile_c
-
-
-@pytest.fixture(scope="module")
-def parallel(build: Build) -> Path:
+def parallel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program of `parallel`."""
-    sources = [*sorted((HERE / "parallel").glob("*.c")), HERE / "checks" / "values.c"]
-    return build("parallel", sources, ["-lhdf5"])
-
-
-def run(
-    connector: Connector, ranks: int, program: Path, *arguments: Path | str
-) -> subprocess.CompletedProcess[str]:
-    """Runs a program with so many ranks. One that hangs is ended, and has failed."""
-    limit = ["timeout", "-k", "5", str(LIMIT), "mpirun", "-n", str(ranks)]
-    return connector.run([*WITH_MPI, *limit, program, *arguments])
+    return ranks.build_checks(tmp_path_factory.mktemp("parallel"))
 
 
 @pytest.fixture(scope="module", params=[2, 4])
@@ -54,26 +27,20 @@ def native(
     request: pytest.FixtureRequest, parallel: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[int, dict[str, list[str]]]:
     """What the program prints on native HDF5, by area, with so many ranks."""
-    done = run(NATIVE, request.param, parallel, tmp_path_factory.mktemp("native"))
+    done = ranks.run(NATIVE, request.param, parallel, tmp_path_factory.mktemp("native"))
     told = re.search(r"^(\d+) checks, (\d+) failed$", done.stdout, re.MULTILINE)
     assert told is not None and done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert int(told[1]) >= 500 and int(told[2]) == 0
-    return request.param, areas(done.stdout)
-
-
-def areas(text: str) -> dict[str, list[str]]:
-    """The lines of each area."""
-    parts = text.rsplit("\n", 2)[0].split("== ")[1:]
-    return {part.split("\n", 1)[0]: part.splitlines()[1:] for part in parts}
+    return request.param, ranks.areas(done.stdout)
 
 
 @pytest.mark.parametrize("area", AREAS)
 def test_ranks_do_on_isotach_what_they_do_on_native_hdf5(
     area: str, native: tuple[int, dict[str, list[str]]], parallel: Path, isotach: Connector, tmp_path: Path
 ) -> None:
-    ranks, expected = native
-    done = run(isotach, ranks, parallel, tmp_path, area)
-    found = areas(done.stdout).get(area, [])
+    count, expected = native
+    done = ranks.run(isotach, count, parallel, tmp_path, area)
+    found = ranks.areas(done.stdout).get(area, [])
     difference = difflib.unified_diff(expected[area], found, "native", "isotach", lineterm="", n=1)
     assert done.returncode == 0 and found == expected[area], "\n".join(difference) + done.stderr[-2000:]
 
@@ -81,7 +48,7 @@ def test_ranks_do_on_isotach_what_they_do_on_native_hdf5(
 def test_a_process_alone_reads_what_ranks_have_written_with_another_hdf5(
     parallel: Path, isotach: Connector, tmp_path: Path
 ) -> None:
-    assert run(isotach, 3, parallel, tmp_path, "transfers").returncode == 0
+    assert ranks.run(isotach, 3, parallel, tmp_path, "transfers").returncode == 0
     code = (
         "import h5py, numpy, sys; f = h5py.File(sys.argv[1])\n"
         "for d in f.values(): assert (d[:].ravel() == numpy.arange(d.size) + 70).all(), d\n"
@@ -94,11 +61,11 @@ def test_a_process_alone_reads_what_ranks_have_written_with_another_hdf5(
 
 @pytest.mark.parametrize("microseconds", [0, 300, 1000, 3000, 10_000, 30_000])
 def test_a_rank_that_is_killed_while_all_write_leaves_a_whole_version(
-    microseconds: int, build: Build, isotach: Connector, tmp_path: Path
+    microseconds: int, isotach: Connector, tmp_path: Path
 ) -> None:
-    program = build("killed", [HERE / "parallel" / "jobs" / "killed.c"], ["-lhdf5"])
+    program = ranks.build(tmp_path / "killed", [JOBS / "killed.c"])
     file = tmp_path / "killed.h5"
-    done = run(isotach, 3, program, file, str(microseconds))
+    done = ranks.run(isotach, 3, program, file, str(microseconds))
     committed = [int(number) for number in re.findall(r"^committed (\d+)$", done.stdout, re.MULTILINE)]
     assert done.returncode not in (0, 124) and len(committed) >= 3, done.stdout + done.stderr[-2000:]
     code = (
@@ -113,9 +80,9 @@ def test_a_rank_that_is_killed_while_all_write_leaves_a_whole_version(
     assert int(read.stdout) in (committed[-1], committed[-1] + 1)
 
 
-def test_a_failure_of_one_rank_is_told_to_all(build: Build, isotach: Connector, tmp_path: Path) -> None:
-    program = build("failing", [HERE / "parallel" / "jobs" / "failing.c"], ["-lhdf5"])
-    done = run(isotach, 3, program, tmp_path)
+def test_a_failure_of_one_rank_is_told_to_all(isotach: Connector, tmp_path: Path) -> None:
+    program = ranks.build(tmp_path / "failing", [JOBS / "failing.c"])
+    done = ranks.run(isotach, 3, program, tmp_path)
     told: dict[str, list[str]] = {}
     for line in done.stdout.splitlines():
         found = re.fullmatch(r"(.*), rank \d: (.*)", line)
@@ -143,11 +110,11 @@ def test_a_failure_of_one_rank_is_told_to_all(build: Build, isotach: Connector, 
 
 
 def test_a_parallel_netcdf_program_does_on_isotach_what_it_does_natively(
-    build: Build, isotach: Connector, tmp_path: Path
+    isotach: Connector, tmp_path: Path
 ) -> None:
-    program = build("netcdf", [HERE / "parallel" / "jobs" / "netcdf.c"], ["-lnetcdf", "-lhdf5"])
-    expected = run(NATIVE, 3, program, tmp_path / "native.nc")
-    found = run(isotach, 3, program, tmp_path / "isotach.nc")
+    program = ranks.build(tmp_path / "netcdf", [JOBS / "netcdf.c"], "-lnetcdf")
+    expected = ranks.run(NATIVE, 3, program, tmp_path / "native.nc")
+    found = ranks.run(isotach, 3, program, tmp_path / "isotach.nc")
     assert expected.stdout.endswith("\n0 failed\n"), expected.stdout + expected.stderr[-2000:]
     assert found.stdout == expected.stdout, found.stdout + found.stderr[-2000:]
     code = (

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
-from conftest import HERE, WITH_MPI, Connector, compile_c, need_parallel_hdf5
+import ranks
+from conftest import HERE, Connector, compile_c
 
 SOURCE = HERE / "unclosed.c"
 
@@ -25,6 +25,5 @@ def test_a_file_that_a_program_leaves_open_is_committed(isotach: Connector, tmp_
 def test_a_file_that_a_program_leaves_open_is_committed_on_hdf5_1_14(
     isotach: Connector, tmp_path: Path
 ) -> None:
-    need_parallel_hdf5()
-    subprocess.run([*WITH_MPI, "mpicc", SOURCE, "-o", tmp_path / "unclosed", "-lhdf5"], check=True)
-    run_both(isotach, [*WITH_MPI, tmp_path / "unclosed"], tmp_path)
+    program = ranks.build(tmp_path / "unclosed", [SOURCE])
+    run_both(isotach, [*ranks.WITH_MPI, program], tmp_path)

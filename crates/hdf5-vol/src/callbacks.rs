@@ -1,5 +1,5 @@
 //! The functions that HDF5 calls. Each exists once for each library of a process (`K`), guards its body, and leaves out what no body
-//! needs: transfer property lists of metadata, access property lists of objects, and requests, since every operation is complete.
+//! needs: transfer property lists of metadata, access property lists of objects, and requests of all calls but transfers, which are complete when they return.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -123,13 +123,13 @@ callbacks! {
         count: usize, datasets: *mut Object, memory_types: *mut Hid, memory_spaces: *mut Hid, file_spaces: *mut Hid, dxpl: Hid,
         buffers: *mut *mut c_void, req: Request
     ) -> Herr [] {
-        forward::read => Many { count, datasets, memory_types, memory_spaces, file_spaces, dxpl }, buffers
+        forward::read => Many { count, datasets, memory_types, memory_spaces, file_spaces, dxpl }, buffers, req
     }
     status dataset_write(
         count: usize, datasets: *mut Object, memory_types: *mut Hid, memory_spaces: *mut Hid, file_spaces: *mut Hid, dxpl: Hid,
         buffers: *mut *const c_void, req: Request
     ) -> Herr [] {
-        forward::write => Many { count, datasets, memory_types, memory_spaces, file_spaces, dxpl }, buffers
+        forward::write => Many { count, datasets, memory_types, memory_spaces, file_spaces, dxpl }, buffers, req
     }
     status dataset_get(obj: Object, args: *mut DatasetGetArgs, dxpl: Hid, req: Request) -> Herr [dataset.get obj] { dataset::get => obj, args }
     status dataset_specific(obj: Object, args: *mut DatasetSpecificArgs, dxpl: Hid, req: Request) -> Herr [dataset.specific obj] { dataset::specific => obj, args }

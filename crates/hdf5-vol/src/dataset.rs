@@ -13,16 +13,18 @@ use crate::{
         DEFAULT, DatasetGetArgs, DatasetSpecificArgs, Herr, Hid, Hsize, LocParams, OptionalArgs, dataset_get,
         dataset_specific,
     },
+    background,
     create::{self, Spot},
     error::{Error, Result},
     external,
-    handle::{Node, handle, take},
+    handle::{Node, handle, handle_meanwhile, take},
     id::Id,
     layout,
     library::Library,
     native,
     native_dataset::NativeDataset,
     out::put,
+    plain::Plain,
     space::{self, Wanted},
     transfer::Transfer,
     types,
@@ -67,6 +69,9 @@ pub(crate) unsafe fn open(
     found.open_dataset(dapl)
 }
 
+/// Where HDF5 takes the request of an asynchronous call from; null for other calls.
+pub(crate) type Request = *mut *mut c_void;
+
 /// What HDF5 passes to read or write several datasets at once: arrays of one length.
 #[derive(Clone, Copy)]
 pub(crate) struct Many {
@@ -88,9 +93,40 @@ impl Many {
             return Ok(None);
         };
         // SAFETY: the caller's promise; HDF5 passes datasets of this connector.
-        let view = unsafe { handle(*self.datasets) }?.view()?;
+        let view = unsafe { handle_meanwhile(*self.datasets) }?.view()?;
         let is_together = view.file.is_shared() && mpi.is_collective(self.dxpl)?;
         Ok(is_together.then(|| Arc::clone(&view.file)))
+    }
+
+    /// The transfers, if the program is content with a request, and they need neither HDF5 nor other ranks nor another file.
+    ///
+    /// # Safety
+    /// The arrays have as many entries as they say, and the request is null or a place for one.
+    unsafe fn for_background(
+        &self,
+        buffers: *mut *const c_void,
+        request: Request,
+        writes: bool,
+    ) -> Result<Option<Vec<Plain>>> {
+        if request.is_null() {
+            return Ok(None);
+        }
+        let mut transfers: Vec<Plain> = Vec::with_capacity(self.count);
+        for index in 0..self.count {
+            // SAFETY: the caller's promise.
+            let ((view, moved, node), buffer) = unsafe { (self.transfer(index)?, *buffers.add(index)) };
+            if writes {
+                view.writable()?;
+            }
+            let Moved::Own(transfer) = moved else { return Ok(None) };
+            let is_elsewhere =
+                transfers.first().is_some_and(|first| first.object.file().number() != view.file.number());
+            match transfer.into_plain(buffer, node.path.as_deref()) {
+                Some(plain) if !is_elsewhere && !view.file.is_shared() => transfers.push(plain),
+                _ => return Ok(None),
+            }
+        }
+        Ok((!transfers.is_empty()).then_some(transfers))
     }
 
     /// The dataset with this number, alone.
@@ -124,7 +160,7 @@ impl Many {
                 file_space: *self.file_spaces.add(index),
                 dxpl: self.dxpl,
             };
-            (handle(*self.datasets.add(index))?, wanted)
+            (handle_meanwhile(*self.datasets.add(index))?, wanted)
         };
         let view = handle.view()?;
         let dataset = handle.dataset()?;
@@ -177,9 +213,20 @@ impl Moved<'_> {
     }
 }
 
-/// Reads elements of datasets. A collective transfer reads what all ranks have written before.
-pub(crate) unsafe fn read(library: &'static Library, many: Many, buffers: *mut *mut c_void) -> Result<Herr> {
-    // SAFETY: HDF5 passes arrays of this length.
+/// Reads elements of datasets. A collective transfer reads what all ranks have written before. If the program waits for the request, they may be read
+/// in the background.
+pub(crate) unsafe fn read(
+    library: &'static Library,
+    many: Many,
+    buffers: *mut *mut c_void,
+    request: Request,
+) -> Result<Herr> {
+    // SAFETY: HDF5 passes arrays of this length; what is only read has no constant buffer.
+    if let Some(transfers) = unsafe { many.for_background(buffers.cast(), request, false) }? {
+        // SAFETY: a program neither reads nor changes the buffers of `H5Dread_async` before it has waited.
+        return unsafe { start(transfers, request, |plain| plain.read()) };
+    }
+    // SAFETY: as above.
     let Some(file) = (unsafe { many.file_of_ranks(library) })? else {
         // SAFETY: as above.
         return unsafe { read_each(many, buffers) };
@@ -187,6 +234,22 @@ pub(crate) unsafe fn read(library: &'static Library, many: Many, buffers: *mut *
     file.exchange(Ok::<_, Error>(()))?;
     // SAFETY: as above.
     file.agree(unsafe { read_each(many, buffers) })
+}
+
+/// Begins transfers of one file, and gives HDF5 the request to wait for.
+///
+/// # Safety
+/// The request is a place for one.
+unsafe fn start(
+    transfers: Vec<Plain>,
+    request: Request,
+    each: impl Fn(&Plain) -> Result<()> + Send + 'static,
+) -> Result<Herr> {
+    let Some(file) = transfers.first().map(|first| first.object.file().number()) else { return Ok(0) };
+    let work = move || transfers.iter().try_for_each(|plain| each(plain).map_err(|error| plain.text(error)));
+    // SAFETY: the caller's promise.
+    unsafe { put(request, background::start(file, Box::new(work)).give()) };
+    Ok(0)
 }
 
 /// # Safety
@@ -201,13 +264,24 @@ unsafe fn read_each(many: Many, buffers: *mut *mut c_void) -> Result<Herr> {
     Ok(0)
 }
 
-/// Writes elements of datasets. After a collective transfer all ranks see what each of them has written.
+/// Writes elements of datasets. After a collective transfer all ranks see what each of them has written. If the program waits for the request, they
+/// may be written in the background: after a failure nothing is committed, as after any other.
 pub(crate) unsafe fn write(
     library: &'static Library,
     many: Many,
     buffers: *mut *const c_void,
+    request: Request,
 ) -> Result<Herr> {
     // SAFETY: HDF5 passes arrays of this length.
+    if let Some(transfers) = unsafe { many.for_background(buffers, request, true) }? {
+        // SAFETY: a program does not change the buffers of `H5Dwrite_async` before it has waited.
+        return unsafe {
+            start(transfers, request, |plain| {
+                plain.write().inspect_err(|error| plain.object.file().note_failure(error.to_string()))
+            })
+        };
+    }
+    // SAFETY: as above.
     let file = unsafe { many.file_of_ranks(library) }?;
     // SAFETY: as above.
     let outcome = unsafe { write_each(many, buffers) };
@@ -237,9 +311,13 @@ pub(crate) unsafe fn get(
     arguments: *mut DatasetGetArgs,
 ) -> Result<Herr> {
     // SAFETY: HDF5 passes the arguments, and an object of this connector.
-    let (arguments, handle) =
-        unsafe { (arguments.as_mut().ok_or_else(|| Error::argument("no arguments"))?, handle(object)?) };
+    let (arguments, handle) = unsafe {
+        (arguments.as_mut().ok_or_else(|| Error::argument("no arguments"))?, handle_meanwhile(object)?)
+    };
     let view = handle.view()?;
+    if matches!(arguments.op, dataset_get::SPACE_STATUS | dataset_get::STORAGE_SIZE) {
+        view.wait();
+    }
     let dataset = handle.dataset()?;
     let object = &dataset.node.object;
     match arguments.op {

@@ -8,7 +8,7 @@ use crate::{
         OptionalArgs, file_specific, group_specific, link_create,
     },
     calls,
-    dataset::{self, Many},
+    dataset::{self, Many, Request},
     error::{Error, Result},
     library::Library,
     object::Copy,
@@ -236,12 +236,13 @@ pub(crate) unsafe fn transfer<B>(
     call: Option<Transfer<B>>,
     many: Many,
     buffers: *mut B,
-    mut ours: impl FnMut(Many, *mut B) -> Result<Herr>,
+    request: Request,
+    mut ours: impl FnMut(Many, *mut B, Request) -> Result<Herr>,
 ) -> Result<Herr> {
     // SAFETY: the caller's promise.
     let native = |index| unsafe { object_of(*many.datasets.add(index)) };
     if (0..many.count).all(|index| native(index).is_none()) {
-        return ours(many, buffers);
+        return ours(many, buffers, request);
     }
     for index in 0..many.count {
         // SAFETY: the caller's promise.
@@ -256,7 +257,7 @@ pub(crate) unsafe fn transfer<B>(
                     });
                     status(outcome)?;
                 }
-                None => drop(ours(one, buffers.add(index))?),
+                None => drop(ours(one, buffers.add(index), ptr::null_mut())?),
             }
         }
     }
@@ -267,10 +268,19 @@ pub(crate) unsafe fn transfer<B>(
 ///
 /// # Safety
 /// As [`transfer`].
-pub(crate) unsafe fn read(library: &'static Library, many: Many, buffers: *mut *mut c_void) -> Result<Herr> {
+pub(crate) unsafe fn read(
+    library: &'static Library,
+    many: Many,
+    buffers: *mut *mut c_void,
+    request: Request,
+) -> Result<Herr> {
     let call = class(library)?.dataset.read;
     // SAFETY: the caller's promise.
-    unsafe { transfer(call, many, buffers, |many, buffers| dataset::read(library, many, buffers)) }
+    unsafe {
+        transfer(call, many, buffers, request, |many, buffers, request| {
+            dataset::read(library, many, buffers, request)
+        })
+    }
 }
 
 /// Writes datasets.
@@ -281,8 +291,13 @@ pub(crate) unsafe fn write(
     library: &'static Library,
     many: Many,
     buffers: *mut *const c_void,
+    request: Request,
 ) -> Result<Herr> {
     let call = class(library)?.dataset.write;
     // SAFETY: the caller's promise.
-    unsafe { transfer(call, many, buffers, |many, buffers| dataset::write(library, many, buffers)) }
+    unsafe {
+        transfer(call, many, buffers, request, |many, buffers, request| {
+            dataset::write(library, many, buffers, request)
+        })
+    }
 }

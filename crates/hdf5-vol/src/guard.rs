@@ -1,7 +1,7 @@
 //! The only way out to HDF5: no panic and no Rust error crosses.
 
 use std::{
-    ffi::{CString, c_void},
+    ffi::{CStr, CString, c_void},
     panic::{AssertUnwindSafe, catch_unwind},
     ptr,
 };
@@ -14,6 +14,9 @@ use crate::{
     library::Library,
     tables,
 };
+
+/// What is told of a panic.
+pub(crate) const PANICKED: &CStr = c"an internal error of the Isotach connector";
 
 /// Runs a callback that returns a status: negative for a failure.
 pub(crate) fn status(slot: usize, body: impl FnOnce(&'static Library) -> Result<Herr>) -> Herr {
@@ -41,29 +44,24 @@ pub(crate) fn call<T>(
         Ok(Ok(value)) => Some(value),
         Ok(Err(Error::Native)) => None,
         Ok(Err(error)) => {
-            push(library, &error);
+            push(library, minor(library, &error), &error.to_string());
             None
         }
         Err(_) => {
-            library.push_error(
-                library.H5E_VOL_g(),
-                library.H5E_BADVALUE_g(),
-                c"an internal error of the Isotach connector",
-            );
+            library.push_error(library.H5E_VOL_g(), library.H5E_BADVALUE_g(), PANICKED);
             None
         }
     }
 }
 
-/// Every call of the library clears the stack, so this comes last.
-fn push(library: &Library, error: &Error) {
-    let text = CString::new(error.to_string().replace('\0', " ")).unwrap_or_default();
-    let (major, minor) = class(library, error);
-    library.push_error(major, minor, &text);
+/// Puts an error with this minor number on the stack. Every call of the library clears the stack, so this comes last.
+pub(crate) fn push(library: &Library, minor: Hid, error: &str) {
+    let text = CString::new(error.replace('\0', " ")).unwrap_or_default();
+    library.push_error(library.H5E_VOL_g(), minor, &text);
 }
 
-fn class(library: &Library, error: &Error) -> (Hid, Hid) {
-    let minor = match error {
+fn minor(library: &Library, error: &Error) -> Hid {
+    match error {
         Error::At(_, FileError::Unsupported { .. }) => library.H5E_UNSUPPORTED_g(),
         Error::File(FileError::NotFound { .. }) => library.H5E_NOTFOUND_g(),
         Error::File(FileError::AlreadyExists { .. }) => library.H5E_EXISTS_g(),
@@ -71,6 +69,5 @@ fn class(library: &Library, error: &Error) -> (Hid, Hid) {
         Error::File(FileError::Unsupported { .. }) | Error::Unsupported(_) => library.H5E_UNSUPPORTED_g(),
         Error::File(FileError::InvalidInput { .. }) | Error::Argument(_) => library.H5E_BADVALUE_g(),
         _ => library.H5E_CANTGET_g(),
-    };
-    (library.H5E_VOL_g(), minor)
+    }
 }

@@ -208,11 +208,24 @@ impl Handle {
     }
 }
 
-/// The handle behind a pointer of HDF5's.
+/// The handle behind a pointer of HDF5's, once no transfer of its file goes on in the background.
 ///
 /// # Safety
 /// The pointer is null, or comes from this connector and is not closed.
 pub(crate) unsafe fn handle<'a>(pointer: *const c_void) -> Result<&'a Handle> {
+    // SAFETY: the caller's promise.
+    let handle = unsafe { handle_meanwhile(pointer) }?;
+    if let ViewOf::Handle(view) = &*handle.view {
+        view.wait();
+    }
+    Ok(handle)
+}
+
+/// The same while transfers go on, for what neither shows what they do nor is to come after them.
+///
+/// # Safety
+/// As [`handle`].
+pub(crate) unsafe fn handle_meanwhile<'a>(pointer: *const c_void) -> Result<&'a Handle> {
     // SAFETY: the caller's promise; handles are only shared, what changes in them is behind locks. An object of a native file has another number.
     let handle: Option<&Handle> =
         unsafe { if magic::of(pointer) == HANDLE { pointer.cast::<Handle>().as_ref() } else { None } };

@@ -12,6 +12,7 @@
 mod abi;
 mod apart;
 mod attribute;
+mod background;
 mod beside;
 mod blob;
 mod callbacks;
@@ -51,6 +52,7 @@ mod pairs;
 mod past;
 mod pipeline;
 mod place;
+mod plain;
 mod plist;
 mod plugin;
 mod queries;

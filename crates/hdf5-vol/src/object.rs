@@ -76,6 +76,7 @@ pub(crate) unsafe fn copy(library: &'static Library, copy: Copy) -> Result<Herr>
         check(unsafe { library.H5Pget_copy_object(copy.ocpypl, &raw mut flags) }, "H5Pget_copy_object")?;
     }
     let source = source.follow(source_name, DEFAULT)?;
+    source.view.wait();
     target.view.writable()?;
     let entry = free_entry(&target, target_name, copy.lcpl)?;
     let values = values::Values::new(&source.view, &entry.view);

@@ -12,6 +12,7 @@ use crate::{
     error::{Error, Result},
     id::{check, yes},
     pipeline::Pipeline,
+    plain::Plain,
     space::{self, Cursor, Selection, Wanted},
     types::FileType,
     view::View,
@@ -109,6 +110,21 @@ impl Transfer {
         Ok(self)
     }
 
+    /// The same as a transfer that any thread can do, if it is one.
+    pub(crate) fn into_plain(self, buffer: *const c_void, path: Option<&str>) -> Option<Plain> {
+        let is_plain =
+            self.is_plain && !self.kind.contents.has_blobs && matches!(self.storage, Storage::Model);
+        let path = path.map(str::to_owned);
+        (is_plain && !buffer.is_null()).then(|| Plain {
+            object: self.object,
+            in_file: self.in_file,
+            in_memory: self.in_memory,
+            size: self.memory_size,
+            buffer: buffer.cast_mut().cast(),
+            path,
+        })
+    }
+
     /// Reads elements in the form of the file.
     fn load(&self, runs: &[Run], packed: &mut [u8]) -> Result<()> {
         match &self.storage {
@@ -142,6 +158,7 @@ impl Transfer {
         if self.in_file.count == 0 {
             return Ok(());
         }
+        self.view.wait();
         let buffer = present(buffer.cast_const())?.cast_mut();
         if let Some((first, length)) = self.block() {
             // SAFETY: the caller's promise, for the one block of the selection.
@@ -174,6 +191,7 @@ impl Transfer {
         if self.in_file.count == 0 {
             return Ok(());
         }
+        self.view.wait();
         let buffer = present(buffer)?;
         if self.kind.contents.stores_blobs && self.view.file.is_shared() {
             return Err(Error::unsupported("writing variable-length elements in a file of several ranks"));
@@ -225,27 +243,10 @@ impl Transfer {
         }
     }
 
-    fn pieces(&self, mut each: impl FnMut(&Part, &mut [u8], &mut [u8]) -> Result<()>) -> Result<()> {
+    fn pieces(&self, each: impl FnMut(&Part, &mut [u8], &mut [u8]) -> Result<()>) -> Result<()> {
         let width = self.kind.size.max(self.memory_size);
-        let most = (PIECE / width).max(1).min(self.in_file.count as usize);
-        let mut bytes = vec![0; most * width];
         let has_background = self.kind.contents.has_fields || self.kind.contents.has_blobs;
-        let mut background = vec![0; if has_background { most * width } else { 0 }];
-        let (mut in_file, mut in_memory) =
-            (Cursor::new(&self.in_file.runs), Cursor::new(&self.in_memory.runs));
-        let mut left = self.in_file.count;
-        while left > 0 {
-            let count = left.min(most as u64);
-            let part = Part {
-                count: count as usize,
-                in_file: in_file.take(count),
-                in_memory: in_memory.take(count),
-            };
-            background.fill(0);
-            each(&part, &mut bytes, &mut background)?;
-            left -= count;
-        }
-        Ok(())
+        pieces(&self.in_file, &self.in_memory, width, has_background, each)
     }
 
     fn convert(
@@ -261,10 +262,34 @@ impl Transfer {
 }
 
 /// A piece of a transfer.
-struct Part {
-    count: usize,
-    in_file: Vec<Run>,
-    in_memory: Vec<Run>,
+pub(crate) struct Part {
+    pub(crate) count: usize,
+    pub(crate) in_file: Vec<Run>,
+    pub(crate) in_memory: Vec<Run>,
+}
+
+/// Goes through a transfer by pieces, each with room for its elements of `width` bytes, and for as many in the background of a conversion.
+pub(crate) fn pieces(
+    in_file: &Selection,
+    in_memory: &Selection,
+    width: usize,
+    has_background: bool,
+    mut each: impl FnMut(&Part, &mut [u8], &mut [u8]) -> Result<()>,
+) -> Result<()> {
+    let mut left = in_file.count;
+    let most = (PIECE / width).max(1).min(left as usize);
+    let mut bytes = vec![0; most * width];
+    let mut background = vec![0; if has_background { most * width } else { 0 }];
+    let (mut in_file, mut in_memory) = (Cursor::new(&in_file.runs), Cursor::new(&in_memory.runs));
+    while left > 0 {
+        let count = left.min(most as u64);
+        let part =
+            Part { count: count as usize, in_file: in_file.take(count), in_memory: in_memory.take(count) };
+        background.fill(0);
+        each(&part, &mut bytes, &mut background)?;
+        left -= count;
+    }
+    Ok(())
 }
 
 /// Converts elements in place. Both slices have room for `count` elements of either type; the background may be empty where no type has
@@ -293,7 +318,7 @@ pub(crate) fn convert(
 ///
 /// # Safety
 /// The buffer holds the elements of the runs.
-unsafe fn gather(buffer: *const u8, runs: &[Run], size: usize, packed: &mut [u8]) {
+pub(crate) unsafe fn gather(buffer: *const u8, runs: &[Run], size: usize, packed: &mut [u8]) {
     let mut at = 0;
     for run in runs {
         let length = run.count as usize * size;
@@ -313,7 +338,7 @@ unsafe fn gather(buffer: *const u8, runs: &[Run], size: usize, packed: &mut [u8]
 ///
 /// # Safety
 /// The buffer holds the elements of the runs.
-unsafe fn scatter(packed: &[u8], runs: &[Run], size: usize, buffer: *mut u8) {
+pub(crate) unsafe fn scatter(packed: &[u8], runs: &[Run], size: usize, buffer: *mut u8) {
     let mut at = 0;
     for run in runs {
         let length = run.count as usize * size;

@@ -14,7 +14,7 @@ use isotach_hdf5::{Access, Error as FileError, File, Last, Object, Resolved, Sit
 
 use crate::{
     abi::{NAME, access},
-    crossing,
+    background, crossing,
     error::{Error, Result},
     handle::{Body, Handle, is_type_of, take},
     id::Id,
@@ -162,8 +162,14 @@ impl View {
         self.started.store(number, Ordering::Relaxed);
     }
 
+    /// Waits for what goes on in the background.
+    pub(crate) fn wait(&self) {
+        background::wait(self.file.number());
+    }
+
     /// Commits what was written, when the file is closed. A transaction that was started through this view and not ended is given up.
     pub(crate) fn end(&self) -> Result<()> {
+        self.wait();
         let started =
             self.file.started_transaction().filter(|number| *number == self.started.load(Ordering::Relaxed));
         let Some(number) = started else { return self.settle_rest() };
@@ -188,6 +194,7 @@ impl View {
     /// Commits what was written, if anything was and no transaction is started. After a failed write through any opening nothing is committed
     /// until all are closed: readers keep the last whole version. An opening for reading leaves to the others of the file when they commit.
     pub(crate) fn settle(&self) -> Result<()> {
+        self.wait();
         if self.writable().is_err() || !self.file.is_writable() {
             return Ok(());
         }

@@ -61,5 +61,6 @@ void check_virtual(void);
 void check_filters(void);
 void check_natives(void);
 void check_external(void);
+void check_asynchronous(void);
 
 #endif

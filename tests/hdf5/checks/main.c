@@ -66,6 +66,7 @@ static const struct {
     {"variable", check_variable},     {"references", check_references}, {"objects", check_objects},
     {"copies", check_copies},         {"virtual", check_virtual},
     {"filters", check_filters},       {"natives", check_natives},     {"external", check_external},
+    {"asynchronous", check_asynchronous},
 };
 
 static bool is_wanted(const char *name, int count, char **wanted)

@@ -137,14 +137,31 @@ pub(crate) const FILL_USER_DEFINED: c_int = 2;
 /// `H5D_FILL_TIME_NEVER`.
 pub(crate) const FILL_TIME_NEVER: c_int = 1;
 
+/// `H5VL_request_status_t`.
+pub(crate) mod request_status {
+    use std::ffi::c_int;
+    pub(crate) const IN_PROGRESS: c_int = 0;
+    pub(crate) const SUCCEED: c_int = 1;
+    pub(crate) const FAIL: c_int = 2;
+    pub(crate) const CANT_CANCEL: c_int = 3;
+    pub(crate) const CANCELED: c_int = 4;
+}
+
+/// `H5VL_REQUEST_*` of `H5VL_request_specific_t`.
+pub(crate) mod request_specific {
+    use std::ffi::c_int;
+    pub(crate) const GET_ERR_STACK: c_int = 0;
+    pub(crate) const GET_EXEC_TIME: c_int = 1;
+}
+
 /// `H5VL_CAP_FLAG_*`, by bit.
 pub(crate) const CAPABILITIES: u64 = {
-    // Native files, attributes, datasets, files, groups, links, objects, references, committed types, creation order, iteration,
+    // Asynchronous operations, attributes, datasets, files, groups, links, objects, references, committed types, creation order, iteration,
     // storage sizes, access by index, property lists, flush and refresh, external, hard, soft and user-defined links, times, filters, fill
-    // values, maps. Not: threads, asynchronous operations, mounts.
+    // values, maps. Not: threads, native files, mounts.
     let bits = [
-        3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
-        30, 31, 33, 35, 36,
+        1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
+        29, 30, 31, 33, 35, 36,
     ];
     let mut flags = 0;
     let mut at = 0;
