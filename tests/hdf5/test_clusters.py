@@ -1,4 +1,4 @@
-"""The program of `checks` on files in Ceph, and in DAOS as our libdaos has it: it must do the same as on native HDF5."""
+"""Files in Ceph, and in DAOS as our libdaos has it: programs must do there what they do on native HDF5."""
 
 from __future__ import annotations
 
@@ -10,30 +10,32 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from needs import skip
 
+import ranks
 from conftest import NATIVE, ROOT, Connector
-from test_checks import AREAS
 
 CEPH_DEV = ROOT / "scripts" / "ceph-dev"
 LIBDAOS = ROOT / "scripts" / "libdaos"
 
 
-@pytest.fixture(scope="module")
-def native(checks: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What the program prints on native HDF5."""
-    folder = tmp_path_factory.mktemp("native")
-    return NATIVE.run([checks, folder, *AREAS]).stdout.replace(str(folder), "FOLDER")
+@dataclass(frozen=True)
+class Cluster:
+    """What goes before a command whose files are in a cluster, and its environment."""
+
+    command: list[str | Path]
+    environment: dict[str, str]
 
 
 @pytest.fixture(scope="module")
 def ceph() -> Iterator[dict[str, str]]:
     """The environment of programs that use a Ceph cluster: a given one, or one that is thrown away."""
     if os.environ.get("ISOTACH_RADOS_POOL"):
-        yield {}
+        yield {"ISOTACH_RADOS_POOL": os.environ["ISOTACH_RADOS_POOL"]}
         return
     installed = subprocess.run([CEPH_DEV, "installed"], capture_output=True, text=True, check=False)
     if installed.returncode:
@@ -50,32 +52,54 @@ def ceph() -> Iterator[dict[str, str]]:
             subprocess.run([CEPH_DEV, "stop", "--dir", folder], check=True)
 
 
-def same(native: str, done: subprocess.CompletedProcess[str], folder: Path) -> None:
-    """Compares what the program printed with what it prints on native HDF5."""
-    found = done.stdout.replace(str(folder), "FOLDER")
+@pytest.fixture(params=["ceph", "daos"])
+def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Cluster:
+    """A cluster with a pool for the files of one test."""
+    if request.param == "ceph":
+        environment = request.getfixturevalue("ceph")
+        pool = f"rados://{environment['ISOTACH_RADOS_POOL']}/h5-{os.getpid()}-{tmp_path.name}"
+        return Cluster([], {**environment, "ISOTACH_H5_POOL": pool})
+    if shutil.which("cargo") is None:
+        skip("compiler", "there is no cargo, which builds our libdaos")
+    run = 'dmg pool create checks >&2 && exec "$@"'
+    command = [LIBDAOS, "with", "--dir", tmp_path / "pools", "sh", "-c", run, "sh"]
+    return Cluster(command, {"ISOTACH_H5_POOL": "daos://checks"})
+
+
+def same_as_natively(program: list[str | Path], isotach: Connector, cluster: Cluster, folder: Path) -> None:
+    """Runs a program of checks natively and in a cluster, and compares what it prints."""
+    texts = []
+    for name, connector, before, environment in (
+        ("native", NATIVE, [], {}),
+        ("isotach", isotach, cluster.command, cluster.environment),
+    ):
+        files = folder / name
+        files.mkdir()
+        done = connector.run([*before, *program, files], None, **environment)
+        texts.append(done.stdout.replace(str(files), "FOLDER"))
+    native, found = texts
     difference = difflib.unified_diff(
         native.splitlines(), found.splitlines(), "native", "isotach", lineterm="", n=1
     )
     assert found == native, "\n".join(difference) + done.stderr[-2000:]
-    assert re.search(r"^(\d+) checks, 0 failed$", found, re.MULTILINE), found[-2000:]
+    assert re.search(r"^\d+ checks, 0 failed$", found, re.MULTILINE), found[-2000:] + done.stderr[-2000:]
+    assert not (folder / "isotach" / ".isotach-h5").exists(), "the files are in the cluster"
 
 
-def test_a_program_does_on_ceph_what_it_does_on_native_hdf5(
-    ceph: dict[str, str], native: str, checks: Path, isotach: Connector, tmp_path: Path
+def test_a_program_does_in_a_cluster_what_it_does_on_native_hdf5(
+    checks: Path, isotach: Connector, cluster: Cluster, tmp_path: Path
 ) -> None:
-    pool = ceph.get("ISOTACH_RADOS_POOL") or os.environ["ISOTACH_RADOS_POOL"]
-    store = f"rados://{pool}/h5-checks-{os.getpid()}"
-    same(native, isotach.run([checks, tmp_path, *AREAS], None, **ceph, ISOTACH_H5_POOL=store), tmp_path)
+    same_as_natively([checks], isotach, cluster, tmp_path)
 
 
-def test_a_program_does_on_daos_what_it_does_on_native_hdf5(
-    native: str, checks: Path, isotach: Connector, tmp_path: Path
+@pytest.fixture(scope="module")
+def parallel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program of `parallel`."""
+    return ranks.build_checks(tmp_path_factory.mktemp("parallel"))
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_ranks_do_in_a_cluster_what_they_do_on_native_hdf5(
+    count: int, parallel: Path, isotach: Connector, cluster: Cluster, tmp_path: Path
 ) -> None:
-    if shutil.which("cargo") is None:
-        skip("compiler", "there is no cargo, which builds our libdaos")
-    pools, files = tmp_path / "pools", tmp_path / "files"
-    files.mkdir()
-    run = 'dmg pool create checks >&2 && exec "$@"'
-    command = [LIBDAOS, "with", "--dir", pools, "sh", "-c", run, "sh", checks, files, *AREAS]
-    same(native, isotach.run(command, None, ISOTACH_H5_POOL="daos://checks"), files)
-    assert any(pools.iterdir()), "the files are in DAOS"
+    same_as_natively(ranks.command(count, parallel), isotach, cluster, tmp_path)

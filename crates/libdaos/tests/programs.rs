@@ -315,6 +315,15 @@ fn transactions_of_several_processes_lose_no_increment_and_preserve_sums() {
 }
 
 #[test]
+fn a_process_opens_the_epochs_that_another_was_told() {
+    let (bench, program) = Bench::with("transactions");
+    let told = bench.run(&program, &["epochs", "tank", "told", "3"]);
+    for (epoch, number) in told.lines().zip(["1\n", "2\n", "3\n"]) {
+        assert_eq!(bench.run(&program, &["at", "tank", "told", epoch]), number, "at epoch {epoch} of {told}");
+    }
+}
+
+#[test]
 fn each_distribution_key_that_several_processes_insert_is_of_one_of_them() {
     let (bench, program) = Bench::with("transactions");
     bench.run(&program, &["edges", "tank", "edges"]);

@@ -28,7 +28,7 @@ static void creation(void)
     check(H5Aexists(file, "answer") == 0, "a file that is created over another is empty");
     DONE(H5Fclose(file), "close");
     REFUSED(H5Fopen(path("absent.h5"), H5F_ACC_RDONLY, together), "to open what is not there");
-    REFUSED(H5Fcreate(path("no/such/folder.h5"), H5F_ACC_TRUNC, H5P_DEFAULT, together), "to create in a folder that is not there");
+    REFUSED(H5Fcreate(path("a.h5"), H5F_ACC_EXCL, H5P_DEFAULT, together), "to create what is there");
     check(H5Fis_accessible(path("a.h5"), together) > 0, "the file is one of HDF5");
     DONE(H5Fdelete(path("a.h5"), together), "delete");
     REFUSED(H5Fopen(path("a.h5"), H5F_ACC_RDONLY, together), "to open a deleted file");

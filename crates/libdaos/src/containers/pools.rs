@@ -2,7 +2,7 @@
 
 use std::{
     env, fs, mem,
-    path::Path,
+    path::{Path, PathBuf},
     process,
     sync::{Arc, LazyLock, Mutex, MutexGuard},
 };
@@ -111,6 +111,12 @@ fn uri_of(label: &str) -> Result<PoolUri> {
     Ok(format!("{scheme}{}/{label}{options}", place.trim_end_matches('/')).parse::<PoolUri>()?)
 }
 
+/// The folder in which pools are, if they are folders.
+pub(crate) fn folder() -> Option<PathBuf> {
+    let any = uri_of("any").ok().filter(|any| any.scheme() == "posix")?;
+    Path::new(any.path()).parent().map(Path::to_owned)
+}
+
 /// See `dmg_pool_create`: creates a pool, and returns its UUID. Without a label it has the text of the UUID as its label.
 pub(crate) fn create(label: Option<&str>) -> Result<[u8; 16]> {
     let label = match label {
@@ -204,10 +210,7 @@ fn wrong_root(root: &Path) -> Option<String> {
 
 /// The label of the pool whose UUID has this text, where pools are folders.
 fn label_of(uuid: &str) -> Result<Option<String>> {
-    let any = uri_of("any")?;
-    let Some(folder) = Path::new(any.path()).parent().filter(|_| any.scheme() == "posix") else {
-        return Ok(None);
-    };
+    let Some(folder) = folder() else { return Ok(None) };
     let Ok(entries) = fs::read_dir(folder) else { return Ok(None) };
     let mut labels = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     Ok(labels.find(|label| uuid_text(&uuid_of(label)).eq_ignore_ascii_case(uuid)))

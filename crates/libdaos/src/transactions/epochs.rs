@@ -1,7 +1,7 @@
 //! DAOS's epochs, which are times, and the states of containers that they stand for.
 //!
-//! An engine numbers its states itself. It stores the state of each snapshot. The states of transactions are known in this process only, and
-//! only for the latest of them.
+//! An engine numbers its states itself. It stores the state of each snapshot. The states of transactions are known only for the latest of them, and
+//! only if a program was told the epoch: in this process, and in others where these [are shared](told_epochs).
 //!
 //! Each container has a [`Timeline`] with its own lock, and no lock is held while an engine works. What must stay true: of two epochs of a
 //! container that this process hands out, the later never stands for an earlier state.
@@ -24,7 +24,10 @@ use crate::{
         error::{Result, refuse},
         locked, log,
     },
-    transactions::snapshots,
+    transactions::{
+        snapshots,
+        told_epochs::{self, Told},
+    },
 };
 
 /// 2021-01-01 00:00 UTC, at which epochs begin, in seconds of Unix time.
@@ -52,6 +55,8 @@ struct Timeline {
     pending: BTreeMap<u64, Pending>,
     /// The states of the epochs that the program knows.
     known: BTreeMap<u64, Epoch>,
+    /// Where other processes find them.
+    told: Told,
 }
 
 /// A snapshot that is being created. The state that it shows is not known yet.
@@ -152,11 +157,13 @@ impl Timeline {
         is_in_order
     }
 
-    fn add(&mut self, Moment { epoch, state }: Moment) {
-        self.known.insert(epoch, state);
+    /// Remembers a moment. Whether it was not known.
+    fn add(&mut self, Moment { epoch, state }: Moment) -> bool {
+        let is_new = self.known.insert(epoch, state).is_none();
         if self.known.len() > KNOWN_MAX {
             self.known.pop_first();
         }
+        is_new
     }
 }
 
@@ -191,11 +198,16 @@ pub(crate) fn snapshot(
 /// Forgets the epochs of a container that was destroyed.
 pub(crate) fn forget(container: &Container) {
     locked(&TIMELINES).remove(&(container.pool.label.clone(), container.uuid));
+    told_epochs::forget(container);
 }
 
 /// Remembers a moment whose epoch the program knows.
 pub(crate) fn remember(container: &Container, moment: Moment) {
-    locked(&timeline(container)).add(moment);
+    let timeline = timeline(container);
+    let mut timeline = locked(&timeline);
+    if timeline.add(moment) {
+        timeline.told.add(container, moment);
+    }
 }
 
 /// The state of a container that an epoch stands for. Between two known epochs it is that of the earlier one. After the last it is the
@@ -207,6 +219,9 @@ pub(crate) fn state_at(container: &Container, epoch: u64) -> Result<Epoch> {
     let mut states: BTreeMap<u64, Epoch> =
         snapshots::list(container)?.into_iter().map(|snapshot| (snapshot.epoch, snapshot.state)).collect();
     states.extend(&locked(&timeline(container)).known);
+    if !states.contains_key(&epoch) {
+        states.extend(told_epochs::of(container));
+    }
     let present = container.inner.epoch()?;
     let at_or_before = states.range(..=epoch).next_back();
     let is_between = states.range(epoch..).next().is_some();
@@ -221,7 +236,7 @@ pub(crate) fn state_at(container: &Container, epoch: u64) -> Result<Epoch> {
         _ => refuse(
             DER_NONEXIST,
             &format!(
-                "nothing is known of epoch {epoch}: it is of no snapshot, nor of a transaction of this process"
+                "nothing is known of epoch {epoch}: it is of no snapshot, nor one that a program was told lately"
             ),
         ),
     }

@@ -14,6 +14,7 @@ pub(crate) mod own_updates;
 pub(crate) mod retry;
 pub(crate) mod scope;
 pub(crate) mod snapshots;
+mod told_epochs;
 
 use std::{
     collections::BTreeSet,

@@ -4,6 +4,8 @@
  *   transactions watch POOL CONTAINER COUNT      reads both accounts in a transaction so often: their sum never changes
  *   transactions insert POOL CONTAINER NAME      inserts 100 distribution keys that others insert, too; prints those that were its own
  *   transactions threads POOL CONTAINER          increments from several threads of one process
+ *   transactions epochs POOL CONTAINER COUNT     puts 1 up to COUNT in turn, and prints an epoch that shows each
+ *   transactions at POOL CONTAINER EPOCH         prints the number at an epoch
  *   transactions edges POOL CONTAINER            what one process sees: epochs, conditions, limits, other containers
  *   transactions KEY POOL CONTAINER              prints a number
  */
@@ -401,6 +403,27 @@ static void open_all(const char *pool_label, const char *label)
     object = open_object(container, 2, DAOS_OT_MULTI_HASHED);
 }
 
+static void tell_epochs(int count)
+{
+    for (int number = 1; number <= count; number++) {
+        daos_handle_t transaction = open_transaction(0);
+        uint64_t epoch;
+        MUST(put(transaction, 0, "number", number));
+        MUST(daos_tx_commit(transaction, NULL));
+        MUST(daos_tx_hdl2epoch(transaction, &epoch));
+        MUST(daos_tx_close(transaction, NULL));
+        printf("%llu\n", (unsigned long long)epoch);
+    }
+}
+
+static void at(const char *epoch)
+{
+    daos_handle_t then;
+    MUST(daos_tx_open_snap(container, strtoull(epoch, NULL, 10), &then, NULL));
+    printf("%lld\n", (long long)number_of(then, "number"));
+    MUST(daos_tx_close(then, NULL));
+}
+
 int main(int count, char **words)
 {
     if (count < 4)
@@ -414,6 +437,10 @@ int main(int count, char **words)
         insert(words[4]);
     else if (strcmp(words[1], "threads") == 0)
         threads();
+    else if (strcmp(words[1], "epochs") == 0)
+        tell_epochs(atoi(words[4]));
+    else if (strcmp(words[1], "at") == 0)
+        at(words[4]);
     else if (strcmp(words[1], "edges") == 0)
         edges(words[3]);
     else
