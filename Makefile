@@ -5,7 +5,7 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-ceph lint fuzz fuzz-long bench peers kernels docs test-nightly clean build deb install-libdaos wheel test-python test-extras install-c install-hdf5 install-libfdb5
+.PHONY: help setup demo test test-ceph test-hdf5-clusters lint fuzz fuzz-long bench peers kernels docs test-nightly clean build deb install-libdaos wheel test-python test-extras install-c install-hdf5 install-libfdb5
 
 # Options are passed on: make demo DEMO="--members 8", make bench BENCH="--quick", make kernels KERNELS="--quick".
 DEMO ?=
@@ -79,9 +79,9 @@ demo: ## Build, archive a small forecast with several writers and readers, show 
 	@$(MAKE) --no-print-directory build
 	scripts/with-eccodes $(TARGET)/release/isotach demo $(DEMO)
 
-# There are two builds, both in the dev profile (opt-level 1, overflow checks, debug assertions): what is installed, which the tests in Python drive
-# (`cargo tested`, see .cargo/config.toml), and the workspace with the features of its tests. Cargo builds a crate anew for another choice of packages,
-# if its dependencies get other features, and crates of C for another CPATH. So all scripts use `cargo tested`, and cargo does not see libdaos's CPATH.
+# There is one build, in the dev profile (opt-level 1, overflow checks, debug assertions). Cargo builds a crate anew for another choice of packages, if it or
+# its dependencies get other features, and crates of C for another CPATH. So what tests drive has the features of the tests in Rust (`cargo tested`,
+# see .cargo/config.toml), all scripts build it by that name, and cargo does not see libdaos's CPATH.
 test: export ISOTACH_REQUIRE := $(if $(ISOTACH_REQUIRE),$(ISOTACH_REQUIRE)$(comma))eccodes
 test: ## Run every test but those of test-ceph
 	@scripts/setup test
@@ -98,7 +98,7 @@ test: ## Run every test but those of test-ceph
 # those in Python, as `scripts/ceph-dev with --osds 3 cargo test --locked -p CRATE --features cluster`.
 test-ceph: ## Run the tests that break a Ceph cluster of three OSDs
 	@scripts/setup test-ceph
-	cargo build --locked -p isotach-cli
+	cargo tested
 	$(built) $(PYTHON) -m pytest -rs -m faults tests/ceph
 	@echo "make test-ceph: all tests passed"
 
@@ -107,7 +107,8 @@ test-ceph: ## Run the tests that break a Ceph cluster of three OSDs
 with_ceph = $$(scripts/ceph-dev installed && echo scripts/ceph-dev with --in-memory)
 
 # The features of tests that need a cluster: on DAOS, which is our libdaos, and on Ceph where it is installed.
-clusters = isotach-engine-daos/cluster$$(scripts/ceph-dev installed 2>/dev/null && echo ,isotach-engine-rados/cluster,isotach-libdaos/cluster)
+clusters = isotach-engine-daos/cluster$$(scripts/ceph-dev installed 2>/dev/null && echo ,$(on_ceph))
+on_ceph = isotach-engine-rados/cluster,isotach-libdaos/cluster
 
 # `scripts/setup` has said what to install.
 ceph_or_skip = scripts/ceph-dev installed || { echo 'skipped, Ceph is not installed: tests of the engine and the libdaos on RADOS'; \
@@ -129,7 +130,21 @@ test-nightly: export ISOTACH_CLOCK_FLUSHES := 2000
 test-nightly: ## Run what test runs, the random and the stress tests for long
 	@$(MAKE) --no-print-directory test
 	$(built) ISOTACH_MPI=mpich $(PYTHON) -m pytest -n 2 --dist loadfile -rs $(ranks)
+	@$(MAKE) --no-print-directory test-hdf5-clusters
 	@$(MAKE) --no-print-directory test-extras
+
+# All files are in a pool of a Ceph cluster, and then in one of our libdaos. Ceph has neither snapshots nor transactions, and a killed writer may leave a
+# version in part. On DAOS a write fails when it is flushed.
+test-hdf5-clusters: ## Run the tests of HDF5 with all files in Ceph, and in DAOS
+	@scripts/setup test
+	cargo tested
+	$(built) scripts/ceph-dev with --in-memory sh -c 'ISOTACH_H5_POOL=rados://$$ISOTACH_RADOS_POOL/h5 exec "$$@"' sh $(hdf5_tests) -k "not killed and not failure_in" \
+		$(patsubst %,tests/hdf5/test_%.py,$(on_all))
+	$(built) scripts/libdaos with sh -c 'dmg pool create h5 && ISOTACH_H5_POOL=daos://h5 exec "$$@"' sh $(hdf5_tests) -k "not failure_in" \
+		$(patsubst %,tests/hdf5/test_%.py,$(on_all) python snapshots transactions versions)
+
+hdf5_tests = scripts/with-eccodes $(PYTHON) -m pytest -n 2 --dist loadfile -rs
+on_all = asynchronous checks h5py_suite kernels maps netcdf4_suite parallel queries wheels
 
 # The tests in which programs run on MPI: `make test` runs them on Open MPI.
 ranks = $(patsubst %,tests/hdf5/test_%.py,kernels maps parallel)
@@ -146,8 +161,8 @@ lint: export RUSTDOCFLAGS := -D warnings
 lint: ## Check format, lints, docs, house rules, Python and scripts
 	@scripts/setup lint
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo clippy $(with_features) --all-targets --all-features --locked -- -D warnings
+	cargo clippy --workspace --all-targets --locked --features isotach-engine-daos/cluster,$(on_ceph) -- -D warnings
+	cargo clippy -p isotach-engine-posix --all-targets --all-features --locked -- -D warnings
 	cargo doc --workspace --no-deps --locked --quiet
 	cargo test --workspace --locked --quiet --features $(clusters) --test house_rules
 	$(PYTHON) -m ruff check .
@@ -155,9 +170,6 @@ lint: ## Check format, lints, docs, house rules, Python and scripts
 	@$(call if_installed,cargo-deny,cargo deny --offline check licenses bans sources)
 	@$(call if_installed,shellcheck,shellcheck -x .ci/run scripts/setup scripts/capi scripts/ceph-dev scripts/docs scripts/fuzz scripts/hdf5-headers scripts/hdf5-parallel scripts/libdaos scripts/libdaos.d/dmg scripts/python-environment scripts/python-extras scripts/python-tests scripts/report-pictures scripts/test-summary scripts/with-eccodes)
 	@echo "make lint: clean"
-
-# The packages that have features; the others are the same with all of them.
-with_features = $(patsubst crates/%/Cargo.toml,-p isotach-%,$(shell grep -l '^\[features\]' crates/*/Cargo.toml))
 
 # if_installed PROGRAM,COMMAND: for checks that only sharpen what another check here covers.
 if_installed = if command -v $(1) >/dev/null; then echo '$(2)'; $(2); else echo 'skipped, $(1) is not installed'; fi

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { COUNT = 1 << 20, MANY = 6 };
+enum { COUNT = 1 << 20, MANY = 12 };
 
 static int values[COUNT], back[COUNT];
 

@@ -9,8 +9,8 @@ import pytest
 import suite
 from conftest import HERE, NATIVE, Connector
 
-# Of the 877 that pass on native HDF5. All but 15 do, and some depend on time: on a busy machine one or two fail natively, too.
-AT_LEAST = 860
+# Of the 877 that pass on native HDF5. All but 15 do, or 18 in a pool, and some depend on time: on a busy machine one or two fail natively, too.
+AT_LEAST = 855
 
 
 def test_the_tests_of_h5py_pass_but_for_those_with_a_reason(isotach: Connector, tmp_path: Path) -> None:
@@ -21,6 +21,10 @@ def test_the_tests_of_h5py_pass_but_for_those_with_a_reason(isotach: Connector, 
         folder.mkdir()
         outcomes.append(suite.run(connector, ["--pyargs", "h5py"], folder))
     native, ours = outcomes
-    found = suite.surprises(native, ours, suite.reasons(HERE / "h5py-differs.txt"))
+    expected = suite.reasons(HERE / "h5py-differs.txt")
+    if "ISOTACH_H5_POOL" in isotach.environment:
+        expected |= suite.reasons(HERE / "h5py-differs-in-pools.txt")
+    expected = {test: reason for test, reason in expected.items() if reason != "passes"}
+    found = suite.surprises(native, ours, expected)
     assert not found, "\n".join(found)
     assert len(native.passed & ours.passed) >= AT_LEAST

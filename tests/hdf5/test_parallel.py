@@ -89,7 +89,7 @@ def test_a_failure_of_one_rank_is_told_to_all(isotach: Connector, tmp_path: Path
         assert found is not None, line
         told.setdefault(found[1], []).append(found[2])
     beyond = "the selection lies outside of the extent"
-    for call in ("write", "read"):
+    for call in ("write", "read", "asynchronous write", "asynchronous read"):
         other = f"rank 1 has failed: {beyond}"
         assert told[call] == [other, beyond, other], told
     assert told["write again"] == told["close"] == told["close with none"] == ["done"] * 3

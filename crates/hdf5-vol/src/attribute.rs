@@ -15,7 +15,7 @@ use crate::{
     },
     create,
     error::{Error, Result},
-    handle::{Body, Handle, OpenAttribute, handle_meanwhile, take, text},
+    handle::{Body, Handle, OpenAttribute, handle_without_wait, take, text},
     id::{Id, yes},
     iterate,
     library::Library,
@@ -92,7 +92,7 @@ unsafe fn owner(object: *const c_void, loc: *const LocParams) -> Result<Place> {
         return unsafe { place::place(object, loc) };
     };
     // SAFETY: the caller's promise; the number says which member of the union is set.
-    let (from, idx) = unsafe { (Place::of(handle_meanwhile(object)?)?, loc.data.idx) };
+    let (from, idx) = unsafe { (Place::of(handle_without_wait(object)?)?, loc.data.idx) };
     // SAFETY: HDF5 passes a text.
     from.follow(unsafe { text(idx.name) }?, idx.lapl)
 }
@@ -241,7 +241,7 @@ pub(crate) unsafe fn write(
 /// The pointer is an attribute of this connector.
 unsafe fn opened<'a>(attribute: *const c_void) -> Result<(Arc<View>, &'a OpenAttribute)> {
     // SAFETY: the caller's promise.
-    let handle = unsafe { handle_meanwhile(attribute) }?;
+    let handle = unsafe { handle_without_wait(attribute) }?;
     Ok((handle.view()?, handle.attribute()?))
 }
 
@@ -299,7 +299,7 @@ pub(crate) unsafe fn get(
 /// The pointers are those of a callback.
 unsafe fn named(object: *const c_void, loc: &LocParams, name: *const c_char) -> Result<(Place, String)> {
     // SAFETY: the caller's promise.
-    let handle = unsafe { handle_meanwhile(object) }?;
+    let handle = unsafe { handle_without_wait(object) }?;
     if let (by::SELF, Body::Attribute(attribute)) = (loc.by, &*handle.body) {
         return Ok((Place::of(handle)?, attribute.name()));
     }

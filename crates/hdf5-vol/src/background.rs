@@ -1,92 +1,152 @@
 //! Transfers that go on while the program does other things (`H5Dwrite_async`, `H5Dread_async`). A thread for each file does them in order.
 //!
 //! What must stay true: the thread calls nothing of HDF5, in which another thread may be; and whatever shows a file as it is after its transfers
-//! calls [`wait`] first: commits, reads, and the end of the last handle.
+//! calls [`wait`] first: commits, reads, and the end of a view.
 
 use std::{
     collections::BTreeMap,
-    io, process,
+    io, mem, process,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
         mpsc::{self, Sender},
     },
     thread::{self, JoinHandle},
 };
 
+use isotach_hdf5::File;
+
 use crate::request::Operation;
 
-/// What is to be done; a failure is a text for the error stack.
-pub(crate) type Work = Box<dyn FnOnce() -> Result<(), String> + Send>;
+/// What is to be done.
+pub(crate) struct Work {
+    /// A failure is a text for the error stack.
+    pub(crate) act: Box<dyn FnOnce() -> Result<(), String> + Send>,
+    /// The file that it writes, of which nothing is committed after a failure.
+    pub(crate) written: Option<Arc<File>>,
+}
+
 type Job = (Work, Arc<Operation>);
 
 /// The thread of a file.
 struct Worker {
     jobs: Sender<Job>,
+    left: Arc<Left>,
     thread: JoinHandle<()>,
     /// The process that has the thread: a fork has only a copy of this.
     process: u32,
 }
 
+/// How many jobs are not done.
+#[derive(Default)]
+struct Left {
+    count: Mutex<usize>,
+    changed: Condvar,
+}
+
+impl Left {
+    fn count(&self) -> MutexGuard<'_, usize> {
+        self.count.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end_one(&self) {
+        *self.count() -= 1;
+        self.changed.notify_all();
+    }
+
+    fn wait(&self) {
+        drop(self.changed.wait_while(self.count(), |count| *count > 0));
+    }
+}
+
 /// By the number of the file.
 static WORKERS: Mutex<BTreeMap<u64, Worker>> = Mutex::new(BTreeMap::new());
-/// How many there are, so that a call without any costs nothing.
+/// How many there are, so that a program without any loses no time.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 fn workers() -> MutexGuard<'static, BTreeMap<u64, Worker>> {
     WORKERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Has something done after all that was given for this file before: at once where there can be no thread.
+/// Queues work behind the earlier work of the file. Does it at once if no thread can be started.
 pub(crate) fn start(file: u64, work: Work) -> Arc<Operation> {
     let operation = Arc::new(Operation::default());
     let job = (work, Arc::clone(&operation));
     let mut workers = workers();
-    let known = workers.get(&file).filter(|worker| worker.process == process::id());
-    let left = match known {
-        Some(worker) => worker.give(job),
+    let refused = match workers.get(&file).filter(|worker| worker.is_here()) {
+        Some(worker) => worker.queue(job),
         None => match Worker::new() {
             Ok(worker) => {
-                let left = worker.give(job);
-                if workers.insert(file, worker).is_none() {
-                    COUNT.fetch_add(1, Ordering::Relaxed);
+                let refused = worker.queue(job);
+                match workers.insert(file, worker) {
+                    // As in `end`.
+                    Some(of_parent) => mem::forget(of_parent),
+                    None => drop(COUNT.fetch_add(1, Ordering::Relaxed)),
                 }
-                left
+                refused
             }
             Err(_) => Some(job),
         },
     };
     drop(workers);
-    if let Some((work, operation)) = left {
+    if let Some((work, operation)) = refused {
         operation.run(work);
     }
     operation
 }
 
-/// Waits until all that was given for this file is done.
+/// Waits until all work of the file is done.
 pub(crate) fn wait(file: u64) {
+    if COUNT.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    let left = workers().get(&file).filter(|worker| worker.is_here()).map(|worker| Arc::clone(&worker.left));
+    if let Some(left) = left {
+        left.wait();
+    }
+}
+
+/// Ends the thread of the file, once all work is done.
+pub(crate) fn end(file: u64) {
     if COUNT.load(Ordering::Relaxed) == 0 {
         return;
     }
     let Some(worker) = workers().remove(&file) else { return };
     COUNT.fetch_sub(1, Ordering::Relaxed);
-    if worker.process == process::id() {
+    if worker.is_here() {
         drop(worker.jobs);
-        // It has nothing to tell: what a job has to tell is in its operation.
+        // It has nothing to tell: an operation has its outcome.
         drop(worker.thread.join());
+    } else {
+        // This process has no such thread, and another may have its place.
+        mem::forget(worker);
     }
 }
 
 impl Worker {
     fn new() -> io::Result<Self> {
         let (jobs, given) = mpsc::channel::<Job>();
-        let work = move || given.into_iter().for_each(|(work, operation)| operation.run(work));
+        let left = Arc::<Left>::default();
+        let of_thread = Arc::clone(&left);
+        let work = move || {
+            for (work, operation) in given {
+                operation.run(work);
+                of_thread.end_one();
+            }
+        };
         let thread = thread::Builder::new().name("isotach-h5".to_owned()).spawn(work)?;
-        Ok(Self { jobs, thread, process: process::id() })
+        Ok(Self { jobs, left, thread, process: process::id() })
     }
 
-    /// Gives it a job, or gives it back if the thread has ended.
-    fn give(&self, job: Job) -> Option<Job> {
-        self.jobs.send(job).err().map(|left| left.0)
+    fn is_here(&self) -> bool {
+        self.process == process::id()
+    }
+
+    /// Queues a job. Gives it back if the thread has ended.
+    fn queue(&self, job: Job) -> Option<Job> {
+        *self.left.count() += 1;
+        let refused = self.jobs.send(job).err()?;
+        self.left.end_one();
+        Some(refused.0)
     }
 }

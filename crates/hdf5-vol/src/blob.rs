@@ -8,7 +8,7 @@ use crate::{
     abi::{BlobSpecificArgs, Herr, OptionalArgs, blob_specific},
     apart,
     error::{Error, Result},
-    handle::handle_meanwhile,
+    handle::handle_without_wait,
     library::Library,
     out::put,
 };
@@ -33,7 +33,7 @@ pub(crate) unsafe fn store(
         return Ok(0);
     }
     // SAFETY: HDF5 passes an object of this connector.
-    let view = unsafe { handle_meanwhile(object) }?.view()?;
+    let view = unsafe { handle_without_wait(object) }?.view()?;
     let new = match view.noting(|| false, || Ok(view.file.put_blob(bytes)?)) {
         Ok(BlobId(new)) => new,
         Err(error) => {
@@ -56,7 +56,7 @@ pub(crate) unsafe fn get(
     size: usize,
 ) -> Result<Herr> {
     // SAFETY: HDF5 passes an object of this connector and an id.
-    let (view, id) = unsafe { (handle_meanwhile(object)?.view()?, id_at(id)?) };
+    let (view, id) = unsafe { (handle_without_wait(object)?.view()?, id_at(id)?) };
     let bytes = match apart::get(&id.0) {
         Some(apart) => apart?,
         None => view.file.blob(&id)?,
@@ -91,7 +91,7 @@ pub(crate) unsafe fn specific(
     let (arguments, view, blob) = unsafe {
         (
             arguments.as_ref().ok_or_else(|| Error::argument("no arguments"))?,
-            handle_meanwhile(object)?.view()?,
+            handle_without_wait(object)?.view()?,
             id_at(id)?,
         )
     };

@@ -1,5 +1,5 @@
 //! The functions that HDF5 calls. Each exists once for each library of a process (`K`), guards its body, and leaves out what no body
-//! needs: transfer property lists of metadata, access property lists of objects, and requests of all calls but transfers, which are complete when they return.
+//! needs: transfer property lists of metadata, access property lists of objects, and requests of calls that are complete when they return: all but transfers.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 

@@ -13,11 +13,11 @@ use crate::{
         DEFAULT, DatasetGetArgs, DatasetSpecificArgs, Herr, Hid, Hsize, LocParams, OptionalArgs, dataset_get,
         dataset_specific,
     },
-    background,
+    background::{self, Work},
     create::{self, Spot},
     error::{Error, Result},
     external,
-    handle::{Node, handle, handle_meanwhile, take},
+    handle::{Node, handle, handle_without_wait, take},
     id::Id,
     layout,
     library::Library,
@@ -93,7 +93,7 @@ impl Many {
             return Ok(None);
         };
         // SAFETY: the caller's promise; HDF5 passes datasets of this connector.
-        let view = unsafe { handle_meanwhile(*self.datasets) }?.view()?;
+        let view = unsafe { handle_without_wait(*self.datasets) }?.view()?;
         let is_together = view.file.is_shared() && mpi.is_collective(self.dxpl)?;
         Ok(is_together.then(|| Arc::clone(&view.file)))
     }
@@ -107,26 +107,34 @@ impl Many {
         buffers: *mut *const c_void,
         request: Request,
         writes: bool,
-    ) -> Result<Option<Vec<Plain>>> {
-        if request.is_null() {
+    ) -> Result<Option<(Arc<File>, Vec<Plain>)>> {
+        if request.is_null() || self.count == 0 {
             return Ok(None);
         }
-        let mut transfers: Vec<Plain> = Vec::with_capacity(self.count);
+        // SAFETY: the caller's promise; HDF5 passes datasets of this connector.
+        let file = Arc::clone(&unsafe { handle_without_wait(*self.datasets) }?.view()?.file);
+        if file.is_shared() {
+            return Ok(None);
+        }
+        let mut transfers = Vec::with_capacity(self.count);
         for index in 0..self.count {
             // SAFETY: the caller's promise.
             let ((view, moved, node), buffer) = unsafe { (self.transfer(index)?, *buffers.add(index)) };
             if writes {
                 view.writable()?;
             }
-            let Moved::Own(transfer) = moved else { return Ok(None) };
-            let is_elsewhere =
-                transfers.first().is_some_and(|first| first.object.file().number() != view.file.number());
-            match transfer.into_plain(buffer, node.path.as_deref()) {
-                Some(plain) if !is_elsewhere && !view.file.is_shared() => transfers.push(plain),
-                _ => return Ok(None),
+            let plain = match moved {
+                Moved::Own(transfer) if view.file.number() == file.number() => {
+                    transfer.into_plain(buffer, node.path.as_deref())
+                }
+                _ => None,
+            };
+            match plain {
+                Some(plain) => transfers.push(plain),
+                None => return Ok(None),
             }
         }
-        Ok((!transfers.is_empty()).then_some(transfers))
+        Ok(Some((file, transfers)))
     }
 
     /// The dataset with this number, alone.
@@ -160,7 +168,7 @@ impl Many {
                 file_space: *self.file_spaces.add(index),
                 dxpl: self.dxpl,
             };
-            (handle_meanwhile(*self.datasets.add(index))?, wanted)
+            (handle_without_wait(*self.datasets.add(index))?, wanted)
         };
         let view = handle.view()?;
         let dataset = handle.dataset()?;
@@ -222,9 +230,13 @@ pub(crate) unsafe fn read(
     request: Request,
 ) -> Result<Herr> {
     // SAFETY: HDF5 passes arrays of this length; what is only read has no constant buffer.
-    if let Some(transfers) = unsafe { many.for_background(buffers.cast(), request, false) }? {
+    if let Some((file, transfers)) = unsafe { many.for_background(buffers.cast(), request, false) }? {
         // SAFETY: a program neither reads nor changes the buffers of `H5Dread_async` before it has waited.
-        return unsafe { start(transfers, request, |plain| plain.read()) };
+        let work = each_of(transfers, |plain| unsafe { plain.read() });
+        let operation = background::start(file.number(), Work { act: work, written: None });
+        // SAFETY: the request is not null.
+        unsafe { put(request, operation.into_request()) };
+        return Ok(0);
     }
     // SAFETY: as above.
     let Some(file) = (unsafe { many.file_of_ranks(library) })? else {
@@ -236,20 +248,12 @@ pub(crate) unsafe fn read(
     file.agree(unsafe { read_each(many, buffers) })
 }
 
-/// Begins transfers of one file, and gives HDF5 the request to wait for.
-///
-/// # Safety
-/// The request is a place for one.
-unsafe fn start(
+/// Does transfers one after the other, up to the first that fails.
+fn each_of(
     transfers: Vec<Plain>,
-    request: Request,
-    each: impl Fn(&Plain) -> Result<()> + Send + 'static,
-) -> Result<Herr> {
-    let Some(file) = transfers.first().map(|first| first.object.file().number()) else { return Ok(0) };
-    let work = move || transfers.iter().try_for_each(|plain| each(plain).map_err(|error| plain.text(error)));
-    // SAFETY: the caller's promise.
-    unsafe { put(request, background::start(file, Box::new(work)).give()) };
-    Ok(0)
+    act: fn(&Plain) -> Result<()>,
+) -> Box<dyn FnOnce() -> Result<(), String> + Send> {
+    Box::new(move || transfers.iter().try_for_each(|plain| act(plain).map_err(|error| plain.text(error))))
 }
 
 /// # Safety
@@ -273,13 +277,13 @@ pub(crate) unsafe fn write(
     request: Request,
 ) -> Result<Herr> {
     // SAFETY: HDF5 passes arrays of this length.
-    if let Some(transfers) = unsafe { many.for_background(buffers, request, true) }? {
+    if let Some((file, transfers)) = unsafe { many.for_background(buffers, request, true) }? {
         // SAFETY: a program does not change the buffers of `H5Dwrite_async` before it has waited.
-        return unsafe {
-            start(transfers, request, |plain| {
-                plain.write().inspect_err(|error| plain.object.file().note_failure(error.to_string()))
-            })
-        };
+        let work = each_of(transfers, |plain| unsafe { plain.write() });
+        let operation = background::start(file.number(), Work { act: work, written: Some(file) });
+        // SAFETY: the request is not null.
+        unsafe { put(request, operation.into_request()) };
+        return Ok(0);
     }
     // SAFETY: as above.
     let file = unsafe { many.file_of_ranks(library) }?;
@@ -312,7 +316,7 @@ pub(crate) unsafe fn get(
 ) -> Result<Herr> {
     // SAFETY: HDF5 passes the arguments, and an object of this connector.
     let (arguments, handle) = unsafe {
-        (arguments.as_mut().ok_or_else(|| Error::argument("no arguments"))?, handle_meanwhile(object)?)
+        (arguments.as_mut().ok_or_else(|| Error::argument("no arguments"))?, handle_without_wait(object)?)
     };
     let view = handle.view()?;
     if matches!(arguments.op, dataset_get::SPACE_STATUS | dataset_get::STORAGE_SIZE) {

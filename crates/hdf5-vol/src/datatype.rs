@@ -11,7 +11,7 @@ use crate::{
     },
     create::{self, Spot},
     error::{Error, Result},
-    handle::{handle, take},
+    handle::{handle, handle_without_wait, take},
     library::Library,
     out::put,
     plist, types,
@@ -63,7 +63,10 @@ pub(crate) unsafe fn get(
 ) -> Result<Herr> {
     // SAFETY: HDF5 passes the arguments, and an object of this connector.
     let (arguments, node) = unsafe {
-        (arguments.as_mut().ok_or_else(|| Error::argument("no arguments"))?, handle(object)?.node()?)
+        (
+            arguments.as_mut().ok_or_else(|| Error::argument("no arguments"))?,
+            handle_without_wait(object)?.node()?,
+        )
     };
     let header = node.object.header()?;
     match arguments.op {

@@ -14,7 +14,7 @@ use crate::{
     },
     calls, ending,
     error::{Error, Result},
-    handle::{Handle, handle, take, text},
+    handle::{Handle, handle, handle_without_wait, take, text},
     id::Id,
     library::Library,
     native, open_ids,
@@ -188,7 +188,7 @@ pub(crate) unsafe fn get(
     arguments: *mut FileGetArgs,
 ) -> Result<Herr> {
     // SAFETY: HDF5 passes an object of this connector.
-    let handle = unsafe { handle(object) }?;
+    let handle = unsafe { handle_without_wait(object) }?;
     let view = handle.view()?;
     // SAFETY: HDF5 passes the arguments; the number says which member of the union is set.
     let arguments = unsafe { arguments.as_mut() }.ok_or_else(|| Error::argument("no arguments"))?;

@@ -11,7 +11,7 @@ use crate::{
     },
     create::{self, Spot},
     error::{Error, Result},
-    handle::{handle, handle_meanwhile, take},
+    handle::{handle, handle_without_wait, take},
     id::check,
     library::Library,
     native,
@@ -67,7 +67,7 @@ pub(crate) unsafe fn get(
     match arguments.op {
         group_get::GCPL => {
             // SAFETY: HDF5 passes an object of this connector.
-            let node = unsafe { handle_meanwhile(object) }?.node()?;
+            let node = unsafe { handle_without_wait(object) }?.node()?;
             arguments.args.id = gcpl(library, node.object.header()?.as_ref())?;
         }
         group_get::INFO => {

@@ -15,7 +15,7 @@ use crate::{
     tables,
 };
 
-/// What is told of a panic.
+/// The error of a callback that has panicked.
 pub(crate) const PANICKED: &CStr = c"an internal error of the Isotach connector";
 
 /// Runs a callback that returns a status: negative for a failure.

@@ -214,18 +214,18 @@ impl Handle {
 /// The pointer is null, or comes from this connector and is not closed.
 pub(crate) unsafe fn handle<'a>(pointer: *const c_void) -> Result<&'a Handle> {
     // SAFETY: the caller's promise.
-    let handle = unsafe { handle_meanwhile(pointer) }?;
+    let handle = unsafe { handle_without_wait(pointer) }?;
     if let ViewOf::Handle(view) = &*handle.view {
         view.wait();
     }
     Ok(handle)
 }
 
-/// The same while transfers go on, for what neither shows what they do nor is to come after them.
+/// The same, without waiting: for what neither shows elements nor has to come after a transfer.
 ///
 /// # Safety
 /// As [`handle`].
-pub(crate) unsafe fn handle_meanwhile<'a>(pointer: *const c_void) -> Result<&'a Handle> {
+pub(crate) unsafe fn handle_without_wait<'a>(pointer: *const c_void) -> Result<&'a Handle> {
     // SAFETY: the caller's promise; handles are only shared, what changes in them is behind locks. An object of a native file has another number.
     let handle: Option<&Handle> =
         unsafe { if magic::of(pointer) == HANDLE { pointer.cast::<Handle>().as_ref() } else { None } };

@@ -16,7 +16,7 @@ use crate::{
     },
     create::free_entry,
     error::{Error, Result},
-    handle::{Node, text},
+    handle::{Node, handle_without_wait, text},
     iterate,
     library::Library,
     out::{put, put_bytes, put_text},
@@ -81,7 +81,7 @@ unsafe fn new_entry(object: *mut c_void, loc: *const LocParams, lcpl: Hid) -> Re
     let loc = unsafe { loc.as_ref() }.filter(|loc| loc.by == by::NAME);
     let loc = loc.ok_or_else(|| Error::argument("a new link needs a name"))?;
     // SAFETY: the caller's promise; the location is by name.
-    let (from, name) = unsafe { (Place::of(crate::handle::handle(object)?)?, text(loc.data.name.name)?) };
+    let (from, name) = unsafe { (Place::of(handle_without_wait(object)?)?, text(loc.data.name.name)?) };
     from.view.writable()?;
     free_entry(&from, name, lcpl)
 }
@@ -301,7 +301,7 @@ unsafe fn exists(object: *const c_void, loc: *const LocParams) -> Result<bool> {
     let loc = unsafe { loc.as_ref() }.filter(|loc| loc.by == by::NAME);
     let loc = loc.ok_or_else(|| Error::argument("a link is looked for by its name"))?;
     // SAFETY: the caller's promise; the location is by name.
-    let (from, name) = unsafe { (Place::of(crate::handle::handle(object)?)?, text(loc.data.name.name)?) };
+    let (from, name) = unsafe { (Place::of(handle_without_wait(object)?)?, text(loc.data.name.name)?) };
     // SAFETY: as above.
     match from.resolve(name, Last::Keep, unsafe { loc.data.name.lapl }) {
         Ok(Found::Object(_)) => Ok(true),

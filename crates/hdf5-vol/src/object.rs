@@ -14,7 +14,7 @@ use crate::{
     },
     create::free_entry,
     error::{Error, Result},
-    handle::{Node, handle, text},
+    handle::{Node, handle, handle_without_wait, text},
     id::check,
     iterate,
     library::Library,
@@ -109,7 +109,7 @@ pub(crate) unsafe fn get(
     match arguments.op {
         object_get::FILE => {
             // SAFETY: HDF5 passes an object of this connector.
-            let view = unsafe { handle(object) }?.view()?;
+            let view = unsafe { handle_without_wait(object) }?.view()?;
             // While an id of the file is open, HDF5 finds it by its shadow. Without one it makes an id for a new handle.
             let file = if view.has_file_handles() {
                 view.shadow.object(crate::abi::id_type::FILE)
@@ -224,7 +224,7 @@ unsafe fn exists(object: *const c_void, loc: *const LocParams) -> Result<bool> {
         return unsafe { place::place(object, loc) }.map(|_| true);
     }
     // SAFETY: the caller's promise; the location is by name.
-    let (from, name) = unsafe { (Place::of(handle(object)?)?, text(loc.data.name.name)?) };
+    let (from, name) = unsafe { (Place::of(handle_without_wait(object)?)?, text(loc.data.name.name)?) };
     // SAFETY: as above.
     match from.resolve(name, Last::Follow, unsafe { loc.data.name.lapl }) {
         Ok(found) => Ok(matches!(found, Found::Object(_))),

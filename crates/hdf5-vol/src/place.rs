@@ -15,7 +15,7 @@ use crate::{
     beside,
     crossing::Crossing,
     error::{Error, Result},
-    handle::{Body, Handle, Node, OpenDataset, OpenMap, handle_meanwhile, id_type_of, text},
+    handle::{Body, Handle, Node, OpenDataset, OpenMap, handle_without_wait, id_type_of, text},
     id::Id,
     types,
     view::{Beside, View},
@@ -190,7 +190,7 @@ pub(crate) fn join(base: &str, path: &str) -> String {
 /// Both pointers are from a callback of this connector.
 pub(crate) unsafe fn place(object: *const c_void, loc: *const LocParams) -> Result<Place> {
     // SAFETY: the caller's promise.
-    let from = Place::of(unsafe { handle_meanwhile(object) }?)?;
+    let from = Place::of(unsafe { handle_without_wait(object) }?)?;
     // SAFETY: the caller's promise.
     let loc = unsafe { loc.as_ref() }.ok_or_else(|| Error::argument("no location was given"))?;
     match loc.by {
@@ -224,7 +224,7 @@ pub(crate) unsafe fn place(object: *const c_void, loc: *const LocParams) -> Resu
 /// As [`place`].
 pub(crate) unsafe fn link(object: *const c_void, loc: *const LocParams) -> Result<Entry> {
     // SAFETY: the caller's promise.
-    let from = Place::of(unsafe { handle_meanwhile(object) }?)?;
+    let from = Place::of(unsafe { handle_without_wait(object) }?)?;
     // SAFETY: the caller's promise.
     let loc = unsafe { loc.as_ref() }.ok_or_else(|| Error::argument("no location was given"))?;
     match loc.by {

@@ -17,14 +17,17 @@ pub(crate) struct Plain {
     pub(crate) in_memory: Selection,
     /// Bytes of an element.
     pub(crate) size: usize,
-    pub(crate) buffer: *mut u8,
+    pub(crate) buffer: Buffer,
     /// The path by which the dataset was opened.
     pub(crate) path: Option<String>,
 }
 
-// SAFETY: everything but the buffer can be sent. The buffer is a place in the program's memory, of whichever thread, which `read` and `write`
-// have their own promise for.
-unsafe impl Send for Plain {}
+/// A place in the program's memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Buffer(pub(crate) *mut u8);
+
+// SAFETY: an address is the same in every thread. Who uses the memory behind it has a promise of its own for that.
+unsafe impl Send for Buffer {}
 
 impl Plain {
     /// Reads into the buffer.
@@ -34,13 +37,13 @@ impl Plain {
     pub(crate) unsafe fn read(&self) -> Result<()> {
         if let Some((first, length)) = self.block() {
             // SAFETY: the caller's promise, for the one block of the selection.
-            let target = unsafe { slice::from_raw_parts_mut(self.buffer.add(first), length) };
+            let target = unsafe { slice::from_raw_parts_mut(self.buffer.0.add(first), length) };
             return Ok(self.object.read(&self.in_file.runs, target)?);
         }
         self.pieces(|part, bytes| {
             self.object.read(&part.in_file, bytes)?;
             // SAFETY: the caller's promise.
-            unsafe { transfer::scatter(bytes, &part.in_memory, self.size, self.buffer) };
+            unsafe { transfer::scatter(bytes, &part.in_memory, self.size, self.buffer.0) };
             Ok(())
         })
     }
@@ -52,12 +55,12 @@ impl Plain {
     pub(crate) unsafe fn write(&self) -> Result<()> {
         if let Some((first, length)) = self.block() {
             // SAFETY: the caller's promise, for the one block of the selection.
-            let source = unsafe { slice::from_raw_parts(self.buffer.add(first), length) };
+            let source = unsafe { slice::from_raw_parts(self.buffer.0.add(first), length) };
             return Ok(self.object.write(&self.in_file.runs, source)?);
         }
         self.pieces(|part, bytes| {
             // SAFETY: the caller's promise.
-            unsafe { transfer::gather(self.buffer, &part.in_memory, self.size, bytes) };
+            unsafe { transfer::gather(self.buffer.0, &part.in_memory, self.size, bytes) };
             Ok(self.object.write(&part.in_file, bytes)?)
         })
     }

@@ -4,6 +4,7 @@
 use std::{
     ffi::{c_int, c_void},
     panic::{AssertUnwindSafe, catch_unwind},
+    process,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant, SystemTime},
 };
@@ -21,10 +22,17 @@ use crate::{
 };
 
 /// An operation that HDF5 can wait for.
-#[derive(Default)]
 pub(crate) struct Operation {
     state: Mutex<State>,
     changed: Condvar,
+    /// The process in which it goes on. In a fork it never ends.
+    process: u32,
+}
+
+impl Default for Operation {
+    fn default() -> Self {
+        Self { state: Mutex::default(), changed: Condvar::new(), process: process::id() }
+    }
 }
 
 #[derive(Default)]
@@ -59,22 +67,34 @@ impl Operation {
 
     /// Does its work, unless it was cancelled.
     pub(crate) fn run(&self, work: Work) {
-        {
-            let mut state = self.state();
-            if matches!(*state, State::Canceled) {
-                return;
-            }
-            *state = State::Running;
+        if !self.begin() {
+            return;
         }
         let (began, clock) = (SystemTime::now(), Instant::now());
-        let outcome = catch_unwind(AssertUnwindSafe(work));
+        let outcome = catch_unwind(AssertUnwindSafe(work.act));
         let outcome = outcome.unwrap_or_else(|_| Err(guard::PANICKED.to_string_lossy().into_owned()));
+        if let (Err(why), Some(file)) = (&outcome, work.written) {
+            file.note_failure(why.clone());
+        }
         *self.state() = State::Ended { outcome, began, took: clock.elapsed() };
         self.changed.notify_all();
     }
 
+    /// Whether its work is to be done.
+    fn begin(&self) -> bool {
+        let mut state = self.state();
+        let is_wanted = !matches!(*state, State::Canceled);
+        if is_wanted {
+            *state = State::Running;
+        }
+        is_wanted
+    }
+
     /// Waits until it has ended, but no longer than this. Returns its status.
     fn wait(&self, nanoseconds: u64) -> c_int {
+        if self.process != process::id() {
+            return status::FAIL;
+        }
         let goes_on = |state: &mut State| state.status() == status::IN_PROGRESS;
         let limit = Duration::from_nanos(nanoseconds);
         let waited = self.changed.wait_timeout_while(self.state(), limit, goes_on);
@@ -93,7 +113,7 @@ impl Operation {
     }
 
     /// What HDF5 holds; [`free`] ends it.
-    pub(crate) fn give(self: Arc<Self>) -> *mut c_void {
+    pub(crate) fn into_request(self: Arc<Self>) -> *mut c_void {
         Arc::into_raw(self).cast_mut().cast()
     }
 }
@@ -101,7 +121,7 @@ impl Operation {
 /// The operation behind a request.
 ///
 /// # Safety
-/// The pointer is null, or comes from [`Operation::give`] and is not freed.
+/// The pointer is null, or comes from [`Operation::into_request`] and is not freed.
 unsafe fn operation<'a>(request: *mut c_void) -> Result<&'a Operation> {
     // SAFETY: the caller's promise; what changes in an operation is behind a lock.
     unsafe { request.cast::<Operation>().as_ref() }.ok_or_else(|| Error::argument("no request was given"))

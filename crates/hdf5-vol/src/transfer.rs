@@ -12,7 +12,7 @@ use crate::{
     error::{Error, Result},
     id::{check, yes},
     pipeline::Pipeline,
-    plain::Plain,
+    plain::{Buffer, Plain},
     space::{self, Cursor, Selection, Wanted},
     types::FileType,
     view::View,
@@ -120,7 +120,7 @@ impl Transfer {
             in_file: self.in_file,
             in_memory: self.in_memory,
             size: self.memory_size,
-            buffer: buffer.cast_mut().cast(),
+            buffer: Buffer(buffer.cast_mut().cast()),
             path,
         })
     }

@@ -43,6 +43,7 @@ impl<'a> Values<'a> {
         let found = Place { view: there, node: Node { object, path: None } }.follow(path, DEFAULT);
         match found {
             Ok(Place { view, node }) => {
+                view.wait();
                 self.from.borrow_mut().push(view);
                 Ok(Some(node.object))
             }

@@ -338,6 +338,12 @@ impl Drop for KeptBlobs<'_> {
 /// The file object of a view that types belong to.
 struct Host(*mut c_void);
 
+impl Drop for View {
+    fn drop(&mut self) {
+        background::end(self.file.number());
+    }
+}
+
 impl Drop for Host {
     fn drop(&mut self) {
         // SAFETY: it comes from `Handle::host`, and the types that refer to it are closed.

@@ -133,11 +133,15 @@ impl Site {
         match self.place(name)? {
             Place::Pool { uri, label, path } => {
                 let stub = Stub { label: label.clone(), pool: uri.to_string() };
-                let is_other =
-                    |path: &PathBuf| stub::read(path).is_ok_and(|found| !found.gives_way_to(&stub));
-                let is_taken = path.as_ref().is_some_and(is_other);
+                let there = path.as_ref().and_then(|path| stub::read(path).ok());
+                let is_taken = there
+                    .as_ref()
+                    .is_some_and(|there| !there.gives_way_to(&stub, creation == Creation::Truncate));
                 if is_taken && creation == Creation::New {
                     return Err(exists(name));
+                }
+                if let (Some(path), Some(Found::Other(_))) = (&path, there) {
+                    check_rights(name, path)?;
                 }
                 let file =
                     self.create_in_pool(name, (&uri, &label), path.clone(), creation, root, properties)?;

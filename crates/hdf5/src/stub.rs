@@ -41,13 +41,14 @@ pub(crate) enum Found {
 }
 
 impl Found {
-    /// Whether a file in a pool may have this stub there: nothing is lost.
-    pub(crate) fn gives_way_to(&self, stub: &Stub) -> bool {
+    /// Whether a file in a pool may have this stub there: nothing is lost but a file of others, if it is to be replaced.
+    pub(crate) fn gives_way_to(&self, stub: &Stub, replaces: bool) -> bool {
         let pool_of = |stub: &Stub| stub.pool.split('?').next().map(str::to_owned);
         match self {
             Self::Nothing | Self::Empty => true,
             Self::Stub(there) => there.label == stub.label && pool_of(there) == pool_of(stub),
-            Self::Other(_) | Self::Kept(_) => false,
+            Self::Other(_) => replaces,
+            Self::Kept(_) => false,
         }
     }
 }

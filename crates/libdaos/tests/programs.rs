@@ -318,6 +318,7 @@ fn transactions_of_several_processes_lose_no_increment_and_preserve_sums() {
 fn a_process_opens_the_epochs_that_another_was_told() {
     let (bench, program) = Bench::with("transactions");
     let told = bench.run(&program, &["epochs", "tank", "told", "3"]);
+    assert_eq!(told.lines().count(), 3);
     for (epoch, number) in told.lines().zip(["1\n", "2\n", "3\n"]) {
         assert_eq!(bench.run(&program, &["at", "tank", "told", epoch]), number, "at epoch {epoch} of {told}");
     }

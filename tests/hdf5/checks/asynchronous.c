@@ -75,6 +75,63 @@ static void read_back(hid_t set)
     H5Fclose(file);
 }
 
+/* A dataset of four chunks, the first of which is written in the background. */
+static hid_t chunk_under_way(hid_t file, const char *name, hid_t set)
+{
+    hsize_t sizes[2] = {ROWS, COLUMNS}, most[2] = {H5S_UNLIMITED, COLUMNS}, chunk[2] = {ROWS / 4, COLUMNS}, start[2] = {0, 0};
+    hid_t space = H5Screate_simple(2, sizes, most), list = H5Pcreate(H5P_DATASET_CREATE), dataset;
+    H5Pset_chunk(list, 2, chunk);
+    dataset = H5Dcreate2(file, name, H5T_NATIVE_INT, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, chunk, NULL);
+    DONE(H5Dwrite_async(dataset, H5T_NATIVE_INT, space, space, H5P_DEFAULT, out[0], set), "write a chunk of %s", name);
+    H5Pclose(list);
+    H5Sclose(space);
+    return dataset;
+}
+
+/* Functions that show elements see those of a transfer that was not waited for. */
+static void sees_what_was_written(hid_t file, hid_t set)
+{
+    hsize_t corner[2] = {0, 0}, sizes[2] = {5, COLUMNS}, count = 0;
+    size_t bytes = sizeof out[0] / 4;
+    H5D_space_status_t status;
+    unsigned mask = 9;
+    hid_t dataset = chunk_under_way(file, "size", set), source, list, space;
+    check(H5Dget_storage_size(dataset) == bytes, "its stored size");
+    H5Dclose(dataset);
+    dataset = chunk_under_way(file, "status", set);
+    check(H5Dget_space_status(dataset, &status) >= 0 && status == H5D_SPACE_STATUS_PART_ALLOCATED, "that a part is stored");
+    H5Dclose(dataset);
+    dataset = chunk_under_way(file, "count", set);
+    check(H5Dget_num_chunks(dataset, H5S_ALL, &count) >= 0 && count == 1, "the number of its chunks");
+    H5Dclose(dataset);
+    dataset = chunk_under_way(file, "stored", set);
+#if H5_VERS_MAJOR >= 2
+    check(H5Dread_chunk2(dataset, H5P_DEFAULT, corner, &mask, in[0], &bytes) >= 0 && mask == 0, "read the stored chunk");
+#else
+    check(H5Dread_chunk(dataset, H5P_DEFAULT, corner, &mask, in[0]) >= 0 && mask == 0, "read the stored chunk");
+#endif
+    check(memcmp(in[0], out[0], bytes) == 0, "its bytes");
+    H5Dclose(dataset);
+    dataset = chunk_under_way(file, "extent", set);
+    DONE(H5Dset_extent(dataset, sizes), "set the extent");
+    check(H5Dread(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, in[0]) >= 0, "read the rest");
+    check(memcmp(in[0], out[0], 5 * COLUMNS * sizeof in[0][0][0]) == 0, "the rest");
+    H5Dclose(dataset);
+    source = chunk_under_way(file, "source", set);
+    list = H5Pcreate(H5P_DATASET_CREATE);
+    space = space_of(ROWS, COLUMNS, 0);
+    H5Pset_virtual(list, space, ".", "/source", space);
+    dataset = H5Dcreate2(file, "virtual", H5T_NATIVE_INT, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    check(H5Dread(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, in[0]) >= 0, "read a virtual dataset");
+    check(memcmp(in[0], out[0], bytes) == 0, "the elements of its source");
+    H5Sclose(space);
+    H5Pclose(list);
+    H5Dclose(dataset);
+    H5Dclose(source);
+    wait_for(set, "chunks");
+}
+
 /* Calls without an event set come after all that was asked for before. */
 static void in_order(hid_t set)
 {
@@ -82,8 +139,8 @@ static void in_order(hid_t set)
     hsize_t start[2] = {3, 5}, stride[2] = {4, 7}, count[2] = {10, 60}, sizes[2] = {ROWS, COLUMNS};
     double real[ROWS];
     hid_t half = H5Screate_simple(2, sizes, NULL), copy, lines = space_of(ROWS, 0, 0), numbers;
+    fill(1000);
     for (int round = 0; round < 4; round++) {
-        fill(1000 * (round + 1));
         DONE(H5Dwrite_async(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, out[round], set), "write all, round %d", round);
     }
     check(H5Dread(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, in[0]) >= 0, "read without waiting");
@@ -119,6 +176,7 @@ static void in_order(hid_t set)
     wait_for(set, "numbers");
     check(real[0] == 0 && real[1] == 0.25 && real[ROWS - 1] == (ROWS - 1) / 4.0, "numbers of another type");
 
+    sees_what_was_written(file, set);
     DONE(H5Dwrite_async(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, out[1], set), "write before a link is removed");
     DONE(H5Ldelete(file, "d2", H5P_DEFAULT), "remove the link");
     DONE(H5Dread(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, in[0]), "read what has no link");

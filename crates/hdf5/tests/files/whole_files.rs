@@ -152,6 +152,17 @@ fn a_deleted_file_is_gone_and_an_open_one_is_kept() {
 }
 
 #[test]
+fn a_file_of_others_gives_way_to_one_in_a_pool_that_is_to_replace_it() {
+    let place = pool();
+    fs::write(&place.name, b"a text").unwrap();
+    let error = place.site.create(&place.name, Creation::New, &group(), b"").unwrap_err();
+    assert!(matches!(error, Error::AlreadyExists { .. }), "{error}");
+    assert_eq!(fs::read(&place.name).unwrap(), b"a text");
+    drop(place.create());
+    assert!(fs::read(&place.name).unwrap().starts_with(b"\x89HDF"));
+}
+
+#[test]
 fn a_file_of_others_is_neither_read_nor_deleted_and_truncation_replaces_it() {
     let place = beside();
     for (bytes, what) in [

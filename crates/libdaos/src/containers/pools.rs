@@ -111,8 +111,13 @@ fn uri_of(label: &str) -> Result<PoolUri> {
     Ok(format!("{scheme}{}/{label}{options}", place.trim_end_matches('/')).parse::<PoolUri>()?)
 }
 
+/// The folder with the epoch logs of a pool's containers, if pools are folders: beside them.
+fn epoch_logs(label: &str) -> Option<PathBuf> {
+    Some(folder()?.join(".epochs").join(label))
+}
+
 /// The folder in which pools are, if they are folders.
-pub(crate) fn folder() -> Option<PathBuf> {
+fn folder() -> Option<PathBuf> {
     let any = uri_of("any").ok().filter(|any| any.scheme() == "posix")?;
     Path::new(any.path()).parent().map(Path::to_owned)
 }
@@ -140,7 +145,12 @@ pub(crate) fn destroy(uuid: &[u8; 16], force: bool) -> Result<()> {
     let uri = uri_of(&label)?;
     let was_absent = is_absent(&uri);
     let registry = registry().unwrap_or_else(|_| engines());
-    registry.engine(uri.scheme())?.destroy_pool(&uri).map_err(|error| failed(error, was_absent, &uri))
+    registry.engine(uri.scheme())?.destroy_pool(&uri).map_err(|error| failed(error, was_absent, &uri))?;
+    if let Some(logs) = epoch_logs(&label) {
+        // What stays is of containers that are gone.
+        let _ = fs::remove_dir_all(logs);
+    }
+    Ok(())
 }
 
 /// The UUID of a pool: derived from its label, so every process has the same.
@@ -239,5 +249,9 @@ impl Pool {
 
     pub(crate) fn uuid(&self) -> [u8; 16] {
         uuid_of(&self.label)
+    }
+
+    pub(crate) fn epoch_logs(&self) -> Option<PathBuf> {
+        epoch_logs(&self.label)
     }
 }

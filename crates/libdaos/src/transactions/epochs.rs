@@ -1,13 +1,14 @@
 //! DAOS's epochs, which are times, and the states of containers that they stand for.
 //!
 //! An engine numbers its states itself. It stores the state of each snapshot. The states of transactions are known only for the latest of them, and
-//! only if a program was told the epoch: in this process, and in others where these [are shared](told_epochs).
+//! only if a program was told the epoch: by this process, or by one that [shares](super::epoch_log) what it tells.
 //!
 //! Each container has a [`Timeline`] with its own lock, and no lock is held while an engine works. What must stay true: of two epochs of a
 //! container that this process hands out, the later never stands for an earlier state.
 
 use std::{
     collections::BTreeMap,
+    path::PathBuf,
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering},
@@ -19,14 +20,14 @@ use isotach_object::Epoch;
 
 use crate::{
     abi::{constants::DAOS_EPOCH_MAX, errors::DER_NONEXIST},
-    containers::Container,
+    containers::{Container, uuid_text},
     runtime::{
         error::{Result, refuse},
         locked, log,
     },
     transactions::{
+        epoch_log::{self, EpochLog},
         snapshots,
-        told_epochs::{self, Told},
     },
 };
 
@@ -56,7 +57,7 @@ struct Timeline {
     /// The states of the epochs that the program knows.
     known: BTreeMap<u64, Epoch>,
     /// Where other processes find them.
-    told: Told,
+    log: Arc<EpochLog>,
 }
 
 /// A snapshot that is being created. The state that it shows is not known yet.
@@ -157,7 +158,7 @@ impl Timeline {
         is_in_order
     }
 
-    /// Remembers a moment. Whether it was not known.
+    /// Remembers a moment. True if it is new.
     fn add(&mut self, Moment { epoch, state }: Moment) -> bool {
         let is_new = self.known.insert(epoch, state).is_none();
         if self.known.len() > KNOWN_MAX {
@@ -198,15 +199,24 @@ pub(crate) fn snapshot(
 /// Forgets the epochs of a container that was destroyed.
 pub(crate) fn forget(container: &Container) {
     locked(&TIMELINES).remove(&(container.pool.label.clone(), container.uuid));
-    told_epochs::forget(container);
+    if let Some(place) = log_of(container) {
+        epoch_log::forget(&place);
+    }
+}
+
+/// Where the log of a container's epochs is, if pools are folders.
+fn log_of(container: &Container) -> Option<PathBuf> {
+    Some(container.pool.epoch_logs()?.join(uuid_text(&container.uuid)))
 }
 
 /// Remembers a moment whose epoch the program knows.
 pub(crate) fn remember(container: &Container, moment: Moment) {
     let timeline = timeline(container);
     let mut timeline = locked(&timeline);
-    if timeline.add(moment) {
-        timeline.told.add(container, moment);
+    let new = timeline.add(moment).then(|| Arc::clone(&timeline.log));
+    drop(timeline);
+    if let (Some(log), Some(place)) = (new, log_of(container)) {
+        log.add(&place, moment.epoch, moment.state);
     }
 }
 
@@ -219,8 +229,10 @@ pub(crate) fn state_at(container: &Container, epoch: u64) -> Result<Epoch> {
     let mut states: BTreeMap<u64, Epoch> =
         snapshots::list(container)?.into_iter().map(|snapshot| (snapshot.epoch, snapshot.state)).collect();
     states.extend(&locked(&timeline(container)).known);
-    if !states.contains_key(&epoch) {
-        states.extend(told_epochs::of(container));
+    if !states.contains_key(&epoch)
+        && let Some(state) = log_of(container).and_then(|place| epoch_log::find(&place, epoch))
+    {
+        return Ok(state);
     }
     let present = container.inner.epoch()?;
     let at_or_before = states.range(..=epoch).next_back();

@@ -7,6 +7,7 @@
 //! - The commit of a transaction that only reads never fails.
 //! - Operations are accepted in the state OPEN only.
 
+pub(crate) mod epoch_log;
 pub(crate) mod epochs;
 #[cfg(test)]
 pub(crate) mod interleaved;
@@ -14,7 +15,6 @@ pub(crate) mod own_updates;
 pub(crate) mod retry;
 pub(crate) mod scope;
 pub(crate) mod snapshots;
-mod told_epochs;
 
 use std::{
     collections::BTreeSet,

@@ -53,6 +53,10 @@ int main(int count, char **arguments)
     H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &many, NULL);
     tell("write", H5Dwrite(dataset, H5T_NATIVE_INT, memory, space, list, values));
     tell("read", H5Dread(dataset, H5T_NATIVE_INT, memory, space, list, values));
+    hid_t set = H5EScreate();
+    tell("asynchronous write", H5Dwrite_async(dataset, H5T_NATIVE_INT, memory, space, list, values, set));
+    tell("asynchronous read", H5Dread_async(dataset, H5T_NATIVE_INT, memory, space, list, values, set));
+    H5ESclose(set);
     H5Sselect_all(space);
     tell("write again", H5Dwrite(dataset, H5T_NATIVE_INT, H5S_ALL, space, list, values));
     H5Dclose(dataset);
