@@ -15,9 +15,10 @@ use crate::{
     resource::Resource,
 };
 
-/// The most fields, and the bytes after which no more are added, of one batch.
+/// The most fields, and the bytes after which no more are added, of one batch. What a batch holds is not read into again: with more bytes, later fields
+/// would be read into memory that has left the processor's cache.
 const BATCH_FIELDS: usize = 64;
-const BATCH_BYTES: usize = 8 << 20;
+const BATCH_BYTES: usize = 1 << 20;
 
 /// The fields of a request.
 #[pyclass(frozen, module = "isotach._isotach")]
