@@ -1,7 +1,7 @@
 //! Transfers that go on while the program does other things (`H5Dwrite_async`, `H5Dread_async`). A thread for each file does them in order.
 //!
-//! What must stay true: the thread calls nothing of HDF5, in which another thread may be; and whatever shows a file as it is after its transfers
-//! calls [`wait`] first: commits, reads, and the end of a view.
+//! What must stay true: the thread calls nothing of HDF5, in which another thread may be. Whatever shows or commits elements of a file calls [`wait`]
+//! first: `handle::handle`, the transfers that a callback does itself, and the commit of a view.
 
 use std::{
     collections::BTreeMap,
@@ -14,7 +14,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use isotach_hdf5::File;
+use isotach_hdf5::Stay;
 
 use crate::request::Operation;
 
@@ -22,8 +22,10 @@ use crate::request::Operation;
 pub(crate) struct Work {
     /// A failure is a text for the error stack.
     pub(crate) act: Box<dyn FnOnce() -> Result<(), String> + Send>,
-    /// The file that it writes, of which nothing is committed after a failure.
-    pub(crate) written: Option<Arc<File>>,
+    /// The file, which stays at its version until the work is done.
+    pub(crate) file: Stay,
+    /// Whether it writes: then nothing is committed after a failure.
+    pub(crate) writes: bool,
 }
 
 type Job = (Work, Arc<Operation>);
@@ -35,6 +37,15 @@ struct Worker {
     thread: JoinHandle<()>,
     /// The process that has the thread: a fork has only a copy of this.
     process: u32,
+}
+
+/// A job that is done when this is dropped, whatever has become of it.
+struct One<'l>(&'l Left);
+
+impl Drop for One<'_> {
+    fn drop(&mut self) {
+        self.0.end_one();
+    }
 }
 
 /// How many jobs are not done.
@@ -59,6 +70,8 @@ impl Left {
     }
 }
 
+/// How many views each file has, by its number: the last one ends its thread.
+static VIEWS: Mutex<BTreeMap<u64, usize>> = Mutex::new(BTreeMap::new());
 /// By the number of the file.
 static WORKERS: Mutex<BTreeMap<u64, Worker>> = Mutex::new(BTreeMap::new());
 /// How many there are, so that a program without any loses no time.
@@ -66,6 +79,25 @@ static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 fn workers() -> MutexGuard<'static, BTreeMap<u64, Worker>> {
     WORKERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Counts a view of a file.
+pub(crate) fn enter(file: u64) {
+    *VIEWS.lock().unwrap_or_else(PoisonError::into_inner).entry(file).or_default() += 1;
+}
+
+/// Counts a view less. With the last one the thread of the file ends, once all work is done.
+pub(crate) fn leave(file: u64) {
+    let mut views = VIEWS.lock().unwrap_or_else(PoisonError::into_inner);
+    let left = views.get_mut(&file).map_or(0, |count| {
+        *count -= 1;
+        *count
+    });
+    if left == 0 {
+        views.remove(&file);
+        drop(views);
+        end(file);
+    }
 }
 
 /// Queues work behind the earlier work of the file. Does it at once if no thread can be started.
@@ -79,7 +111,7 @@ pub(crate) fn start(file: u64, work: Work) -> Arc<Operation> {
             Ok(worker) => {
                 let refused = worker.queue(job);
                 match workers.insert(file, worker) {
-                    // As in `end`.
+                    // The parent process has its thread, and not this one.
                     Some(of_parent) => mem::forget(of_parent),
                     None => drop(COUNT.fetch_add(1, Ordering::Relaxed)),
                 }
@@ -106,8 +138,8 @@ pub(crate) fn wait(file: u64) {
     }
 }
 
-/// Ends the thread of the file, once all work is done.
-pub(crate) fn end(file: u64) {
+/// Ends the thread of a file.
+fn end(file: u64) {
     if COUNT.load(Ordering::Relaxed) == 0 {
         return;
     }
@@ -130,8 +162,8 @@ impl Worker {
         let of_thread = Arc::clone(&left);
         let work = move || {
             for (work, operation) in given {
+                let _ended = One(&of_thread);
                 operation.run(work);
-                of_thread.end_one();
             }
         };
         let thread = thread::Builder::new().name("isotach-h5".to_owned()).spawn(work)?;

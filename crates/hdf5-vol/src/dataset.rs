@@ -233,7 +233,8 @@ pub(crate) unsafe fn read(
     if let Some((file, transfers)) = unsafe { many.for_background(buffers.cast(), request, false) }? {
         // SAFETY: a program neither reads nor changes the buffers of `H5Dread_async` before it has waited.
         let work = each_of(transfers, |plain| unsafe { plain.read() });
-        let operation = background::start(file.number(), Work { act: work, written: None });
+        let operation =
+            background::start(file.number(), Work { act: work, file: file.stay(), writes: false });
         // SAFETY: the request is not null.
         unsafe { put(request, operation.into_request()) };
         return Ok(0);
@@ -280,7 +281,7 @@ pub(crate) unsafe fn write(
     if let Some((file, transfers)) = unsafe { many.for_background(buffers, request, true) }? {
         // SAFETY: a program does not change the buffers of `H5Dwrite_async` before it has waited.
         let work = each_of(transfers, |plain| unsafe { plain.write() });
-        let operation = background::start(file.number(), Work { act: work, written: Some(file) });
+        let operation = background::start(file.number(), Work { act: work, file: file.stay(), writes: true });
         // SAFETY: the request is not null.
         unsafe { put(request, operation.into_request()) };
         return Ok(0);

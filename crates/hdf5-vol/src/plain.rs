@@ -26,7 +26,7 @@ pub(crate) struct Plain {
 #[derive(Clone, Copy)]
 pub(crate) struct Buffer(pub(crate) *mut u8);
 
-// SAFETY: an address is the same in every thread. Who uses the memory behind it has a promise of its own for that.
+// SAFETY: an address is the same in every thread. Users of the memory state their own safety.
 unsafe impl Send for Buffer {}
 
 impl Plain {

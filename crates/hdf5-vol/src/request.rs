@@ -73,14 +73,15 @@ impl Operation {
         let (began, clock) = (SystemTime::now(), Instant::now());
         let outcome = catch_unwind(AssertUnwindSafe(work.act));
         let outcome = outcome.unwrap_or_else(|_| Err(guard::PANICKED.to_string_lossy().into_owned()));
-        if let (Err(why), Some(file)) = (&outcome, work.written) {
-            file.note_failure(why.clone());
+        if let (Err(why), true) = (&outcome, work.writes) {
+            work.file.file().note_failure(why.clone());
         }
+        drop(work.file);
         *self.state() = State::Ended { outcome, began, took: clock.elapsed() };
         self.changed.notify_all();
     }
 
-    /// Whether its work is to be done.
+    /// Marks it as running. False if it was cancelled.
     fn begin(&self) -> bool {
         let mut state = self.state();
         let is_wanted = !matches!(*state, State::Canceled);
@@ -93,7 +94,9 @@ impl Operation {
     /// Waits until it has ended, but no longer than this. Returns its status.
     fn wait(&self, nanoseconds: u64) -> c_int {
         if self.process != process::id() {
-            return status::FAIL;
+            // What has not ended before the fork never will.
+            let state = self.state.try_lock().ok().map(|state| state.status());
+            return state.filter(|state| *state != status::IN_PROGRESS).unwrap_or(status::FAIL);
         }
         let goes_on = |state: &mut State| state.status() == status::IN_PROGRESS;
         let limit = Duration::from_nanos(nanoseconds);

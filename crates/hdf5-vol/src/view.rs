@@ -76,6 +76,7 @@ impl View {
     ) -> Result<Arc<Self>> {
         shadow::prepare(library)?;
         let shadow = shadow::lend(library, file.number())?;
+        background::enter(file.number());
         Ok(Arc::new_cyclic(|view: &Weak<Self>| Self {
             library,
             file,
@@ -340,7 +341,7 @@ struct Host(*mut c_void);
 
 impl Drop for View {
     fn drop(&mut self) {
-        background::end(self.file.number());
+        background::leave(self.file.number());
     }
 }
 

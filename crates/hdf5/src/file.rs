@@ -5,7 +5,7 @@ use std::{
     path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
 };
 
@@ -41,6 +41,8 @@ pub struct File {
     /// Why a write failed in part, if one did.
     failure: Mutex<Option<String>>,
     transactions: Mutex<Own>,
+    /// How many [`Stay`](crate::Stay)s there are.
+    pub(crate) stays: AtomicUsize,
 }
 
 impl File {
@@ -95,6 +97,7 @@ impl File {
             handles: Mutex::default(),
             team: OnceLock::new(),
             failure: Mutex::default(),
+            stays: AtomicUsize::new(0),
             transactions: Mutex::default(),
         }
     }

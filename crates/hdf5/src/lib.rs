@@ -47,6 +47,7 @@ mod session;
 mod signature;
 mod site;
 mod snapshots;
+mod stay;
 mod store;
 mod stored;
 mod stub;
@@ -73,6 +74,7 @@ pub use ranks::{Ranks, agree_before};
 pub use resolve::{Last, Resolved};
 pub use site::{Access, Creation, Site};
 pub use snapshots::Snapshot;
+pub use stay::Stay;
 pub use transactions::TransactionStatus;
 pub use value_index::{IndexInfo, IndexOptions};
 

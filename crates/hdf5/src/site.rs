@@ -1,6 +1,6 @@
 //! [`Site`]: where files are, and the process's open files.
 //!
-//! What must stay true: one [`File`] for each container that is open in the process, and a path that holds something else is never written.
+//! What must stay true: one [`File`] for each container that is open in the process, and a path that holds something else is written only by a creation that replaces it.
 
 use std::{
     fs,
@@ -133,19 +133,13 @@ impl Site {
         match self.place(name)? {
             Place::Pool { uri, label, path } => {
                 let stub = Stub { label: label.clone(), pool: uri.to_string() };
-                let there = path.as_ref().and_then(|path| stub::read(path).ok());
-                let is_taken = there
-                    .as_ref()
-                    .is_some_and(|there| !there.gives_way_to(&stub, creation == Creation::Truncate));
-                if is_taken && creation == Creation::New {
+                let is_free = path.as_deref().map(|path| is_free(name, path, &stub, creation)).transpose()?;
+                if is_free == Some(false) && creation == Creation::New {
                     return Err(exists(name));
-                }
-                if let (Some(path), Some(Found::Other(_))) = (&path, there) {
-                    check_rights(name, path)?;
                 }
                 let file =
                     self.create_in_pool(name, (&uri, &label), path.clone(), creation, root, properties)?;
-                if let (Some(path), false) = (path, is_taken) {
+                if let (Some(path), Some(true)) = (path, is_free) {
                     // A path that cannot be written, has no stub.
                     let _ = stub::write(&path, &stub, false, false);
                 }
@@ -284,7 +278,7 @@ impl Site {
                 None if is_written => file.make_writable(),
                 _ => {}
             }
-            if past.is_none() && !file.has_changes() {
+            if past.is_none() && !file.has_changes() && !file.is_to_stay() {
                 file.refresh()?;
             }
             return Ok(file);
@@ -434,6 +428,16 @@ impl Site {
 }
 
 /// Refuses a path that may not be written: its rights are those of the file.
+/// Whether a path may get the stub of a file in a pool. What cannot be read stays.
+fn is_free(name: &str, path: &Path, stub: &Stub, creation: Creation) -> Result<bool> {
+    let Ok(found) = stub::read(path) else { return Ok(false) };
+    let is_free = found.gives_way_to(stub, creation == Creation::Truncate);
+    if is_free && matches!(found, Found::Other(_)) {
+        check_rights(name, path)?;
+    }
+    Ok(is_free)
+}
+
 fn check_rights(name: &str, path: &Path) -> Result<()> {
     let writable = fs::OpenOptions::new().write(true).open(path);
     writable.map(drop).map_err(|error| Error::from_io(error, format!("write file {name}")))

@@ -41,7 +41,7 @@ pub(crate) enum Found {
 }
 
 impl Found {
-    /// Whether a file in a pool may have this stub there: nothing is lost but a file of others, if it is to be replaced.
+    /// Whether the stub of a file in a pool may replace it. With `replaces` it may replace files of others, too.
     pub(crate) fn gives_way_to(&self, stub: &Stub, replaces: bool) -> bool {
         let pool_of = |stub: &Stub| stub.pool.split('?').next().map(str::to_owned);
         match self {

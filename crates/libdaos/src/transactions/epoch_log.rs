@@ -5,7 +5,7 @@
 //! written or pools are no folders, a process knows its own epochs.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File, Metadata, OpenOptions},
     io::{self, Read, Write},
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
@@ -20,35 +20,35 @@ use crate::runtime::locked;
 const RECORD: usize = 24;
 /// A log with more bytes becomes the old one, and a new one begins.
 const BYTES_MAX: u64 = 65_536 * RECORD as u64;
-/// How many records a process adds before it looks whether its file is still the log.
-const LOOK_AFTER: u32 = 256;
 
-/// The log of a container.
+/// The log of a container: the file that was added to last.
 #[derive(Debug, Default)]
-pub(crate) struct EpochLog(Mutex<State>);
-
-#[derive(Debug, Default)]
-struct State {
-    file: Option<File>,
-    /// How many records are added before the next look.
-    left: u32,
-}
+pub(crate) struct EpochLog(Mutex<Option<File>>);
 
 impl EpochLog {
     /// Adds an epoch that the program is told to the log at this place.
     pub(crate) fn add(&self, place: &Path, epoch: u64, state: Epoch) {
         let mut log = locked(&self.0);
-        if log.left == 0 {
-            log.left = LOOK_AFTER;
-            log.file = opened(place).ok();
+        if !log.as_ref().is_some_and(|file| is_at(file, place)) {
+            *log = opened(place).ok();
         }
-        log.left -= 1;
         // In one write, so that records of several processes do not mix.
-        let written = log.file.as_mut().map(|file| file.write_all(&record(epoch, state)));
+        let written = log.as_mut().map(|file| file.write_all(&record(epoch, state)));
         if matches!(written, Some(Err(_))) {
-            log.file = None;
+            *log = None;
         }
     }
+}
+
+/// Whether a file is the log at this place, and has room.
+fn is_at(file: &File, place: &Path) -> bool {
+    let (Ok(file), Ok(log)) = (file.metadata(), place.metadata()) else { return false };
+    (file.dev(), file.ino()) == (log.dev(), log.ino()) && !is_done(&log)
+}
+
+/// Whether a new log is to begin: this one is full, or ends within a record.
+fn is_done(log: &Metadata) -> bool {
+    log.size() >= BYTES_MAX || !log.size().is_multiple_of(RECORD as u64)
 }
 
 /// The state that an epoch stands for, if the log at this place or the one before has it.
@@ -57,7 +57,8 @@ pub(crate) fn find(place: &Path, epoch: u64) -> Option<Epoch> {
         let mut bytes = Vec::new();
         // What was read before an error is as good as any.
         let _ = File::open(place).and_then(|mut file| file.read_to_end(&mut bytes));
-        let mut found = bytes.rchunks_exact(RECORD).filter_map(parsed).filter(|(found, _)| *found == epoch);
+        // Wherever a record begins: one may have been written in part.
+        let mut found = bytes.windows(RECORD).rev().filter_map(parsed).filter(|(found, _)| *found == epoch);
         found.next().map(|(_, state)| state)
     })
 }
@@ -74,12 +75,11 @@ fn old(place: &Path) -> PathBuf {
     place.with_extension("old")
 }
 
-/// Opens a log to add to it. Begins a new one first if it is full, or if it ends within a record: what is added behind that would not be found.
+/// Opens a log to add to it. Begins a new one if the present one is done.
 fn opened(place: &Path) -> io::Result<File> {
     let folder = place.parent().unwrap_or(place);
     fs::create_dir_all(folder)?;
-    let is_done =
-        || place.metadata().is_ok_and(|log| log.size() >= BYTES_MAX || log.size() % RECORD as u64 != 0);
+    let is_done = || place.metadata().is_ok_and(|log| is_done(&log));
     if is_done() {
         let lock = File::open(folder)?;
         flock(&lock, FlockOperation::LockExclusive)?;
@@ -123,7 +123,7 @@ mod tests {
 
     fn states(place: &Path) -> Vec<u64> {
         let bytes = fs::read(place).unwrap();
-        bytes.chunks(RECORD).filter_map(parsed).map(|(_, state)| state.0).collect()
+        bytes.windows(RECORD).filter_map(parsed).map(|(_, state)| state.0).collect()
     }
 
     #[test]
@@ -144,6 +144,7 @@ mod tests {
         opened(&place).unwrap().write_all(&[0; 5]).unwrap();
         opened(&place).unwrap().write_all(&record_of(3)).unwrap();
         assert_eq!((states(&old(&place)), states(&place)), (vec![1, 2], vec![3]));
+        assert_eq!((find(&place, 1 << 32), find(&place, 3 << 32)), (Some(Epoch(1)), Some(Epoch(3))));
         opened(&place).unwrap().set_len(BYTES_MAX).unwrap();
         opened(&place).unwrap().write_all(&record_of(4)).unwrap();
         assert_eq!((states(&old(&place)), states(&place)), (vec![3], vec![4]));
@@ -151,5 +152,16 @@ mod tests {
         assert_eq!(find(&place, 1 << 32), None);
         forget(&place);
         assert_eq!(find(&place, 4 << 32), None);
+    }
+
+    #[test]
+    fn what_is_added_after_another_process_began_a_new_log_is_in_that() {
+        let folder = tempfile::tempdir().unwrap();
+        let (place, log) = (folder.path().join("pool/log"), EpochLog::default());
+        log.add(&place, 1 << 32, Epoch(1));
+        fs::rename(&place, old(&place)).unwrap();
+        opened(&place).unwrap().write_all(&record_of(2)).unwrap();
+        log.add(&place, 3 << 32, Epoch(3));
+        assert_eq!((states(&old(&place)), states(&place)), (vec![1], vec![2, 3]));
     }
 }
