@@ -6,6 +6,7 @@
 //! What must stay true: after `MPI_Finalize` no function of MPI is called but `MPI_Finalized`.
 
 use std::{
+    borrow::Cow,
     ffi::{c_int, c_void},
     fmt, ptr,
 };
@@ -289,7 +290,7 @@ impl<H: Copy + PartialEq + 'static> Ranks for Communicator<H> {
                 )
             };
             succeeded(status, "MPI_Allgatherv")?;
-            deal(&received, &parts, &mut all);
+            deal(received, &parts, &mut all);
         }
         Ok(all)
     }
@@ -307,12 +308,8 @@ impl<H: Copy + PartialEq + 'static> Ranks for Communicator<H> {
             let part = |length: &usize| length.saturating_sub(done).min(most);
             let (given, taken): (Vec<usize>, Vec<usize>) =
                 (to.iter().map(part).collect(), from.iter().map(part).collect());
-            let own: Vec<u8> = bytes
-                .iter()
-                .zip(&given)
-                .flat_map(|(bytes, part)| bytes.get(done..done + part).unwrap_or_default())
-                .copied()
-                .collect();
+            let own =
+                joined(bytes.iter().zip(&given).filter_map(|(bytes, part)| bytes.get(done..done + part)));
             let (given_counts, given_places, _) = laid_out(&given);
             let (counts, places, total) = laid_out(&taken);
             let mut received = vec![0_u8; total.max(1)];
@@ -332,7 +329,7 @@ impl<H: Copy + PartialEq + 'static> Ranks for Communicator<H> {
                 )
             };
             succeeded(status, "MPI_Alltoallv")?;
-            deal(&received, &taken, &mut all);
+            deal(received, &taken, &mut all);
         }
         Ok(all)
     }
@@ -427,9 +424,23 @@ fn laid_out(parts: &[usize]) -> (Vec<c_int>, Vec<c_int>, usize) {
     (counts, places, total)
 }
 
-/// Appends the parts of a buffer to the messages that they belong to.
-fn deal(received: &[u8], parts: &[usize], all: &mut [Vec<u8>]) {
-    let mut rest = received;
+/// Parts one behind the other. One that is alone is not copied.
+fn joined<'b>(parts: impl Iterator<Item = &'b [u8]>) -> Cow<'b, [u8]> {
+    let parts: Vec<&[u8]> = parts.filter(|part| !part.is_empty()).collect();
+    match parts.as_slice() {
+        [part] => Cow::Borrowed(part),
+        parts => Cow::Owned(parts.concat()),
+    }
+}
+
+/// Appends the parts of a buffer to the messages that they belong to. A buffer that is all of a message is not copied.
+fn deal(received: Vec<u8>, parts: &[usize], all: &mut [Vec<u8>]) {
+    let whole = parts.iter().position(|part| *part == received.len() && *part > 0);
+    if let Some(message) = whole.and_then(|rank| all.get_mut(rank)).filter(|message| message.is_empty()) {
+        *message = received;
+        return;
+    }
+    let mut rest = received.as_slice();
     for (part, message) in parts.iter().zip(all) {
         let (head, tail) = rest.split_at(*part);
         message.extend_from_slice(head);
@@ -453,6 +464,19 @@ mod tests {
         }
         for version in ["Fujitsu MPI Library 4.0.0", "HPE MPT 2.28", "a library without a name"] {
             assert!(!is_mpich(version), "{version}");
+        }
+    }
+
+    #[test]
+    fn parts_are_joined_and_dealt_out_again_whether_or_not_one_is_alone() {
+        for parts in [[&b"ab"[..], b"", b"cde"], [b"", b"fgh", b""], [b"", b"", b""]] {
+            let whole = joined(parts.into_iter());
+            let lengths = parts.map(<[u8]>::len);
+            for before in [&b""[..], b"begun "] {
+                let mut all = vec![before.to_vec(); parts.len()];
+                deal(whole.to_vec(), &lengths, &mut all);
+                assert_eq!(all, parts.map(|part| [before, part].concat()));
+            }
         }
     }
 }
