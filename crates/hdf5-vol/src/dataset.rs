@@ -229,14 +229,8 @@ pub(crate) unsafe fn read(
     buffers: *mut *mut c_void,
     request: Request,
 ) -> Result<Herr> {
-    // SAFETY: HDF5 passes arrays of this length; what is only read has no constant buffer.
-    if let Some((file, transfers)) = unsafe { many.for_background(buffers.cast(), request, false) }? {
-        // SAFETY: a program neither reads nor changes the buffers of `H5Dread_async` before it has waited.
-        let work = each_of(transfers, |plain| unsafe { plain.read() });
-        let operation =
-            background::start(file.number(), Work { act: work, file: file.stay(), writes: false });
-        // SAFETY: the request is not null.
-        unsafe { put(request, operation.into_request()) };
+    // SAFETY: HDF5 passes arrays of this length, and a place for the request or null.
+    if unsafe { begin(&many, buffers.cast(), request, false) }? {
         return Ok(0);
     }
     // SAFETY: as above.
@@ -249,12 +243,25 @@ pub(crate) unsafe fn read(
     file.agree(unsafe { read_each(many, buffers) })
 }
 
-/// Does transfers one after the other, up to the first that fails.
-fn each_of(
-    transfers: Vec<Plain>,
-    act: fn(&Plain) -> Result<()>,
-) -> Box<dyn FnOnce() -> Result<(), String> + Send> {
-    Box::new(move || transfers.iter().try_for_each(|plain| act(plain).map_err(|error| plain.text(error))))
+/// Begins transfers in the background, if they can go on there. False if nothing was begun.
+///
+/// # Safety
+/// The arrays have as many entries as they say, and the request is null or a place for one.
+unsafe fn begin(many: &Many, buffers: *mut *const c_void, request: Request, writes: bool) -> Result<bool> {
+    // SAFETY: the caller's promise.
+    let Some((file, transfers)) = (unsafe { many.for_background(buffers, request, writes) })? else {
+        return Ok(false);
+    };
+    let each = move |plain: &Plain| {
+        // SAFETY: until it has waited, a program leaves the buffers of `H5Dread_async` alone, and does not change those of `H5Dwrite_async`.
+        let done = unsafe { if writes { plain.write() } else { plain.read() } };
+        done.map_err(|error| plain.text(error))
+    };
+    let act = Box::new(move || transfers.iter().try_for_each(each));
+    let operation = background::start(file.number(), Work { act, file: file.stay(), writes });
+    // SAFETY: there are transfers, so the request is not null.
+    unsafe { put(request, operation.into_request()) };
+    Ok(true)
 }
 
 /// # Safety
@@ -277,13 +284,8 @@ pub(crate) unsafe fn write(
     buffers: *mut *const c_void,
     request: Request,
 ) -> Result<Herr> {
-    // SAFETY: HDF5 passes arrays of this length.
-    if let Some((file, transfers)) = unsafe { many.for_background(buffers, request, true) }? {
-        // SAFETY: a program does not change the buffers of `H5Dwrite_async` before it has waited.
-        let work = each_of(transfers, |plain| unsafe { plain.write() });
-        let operation = background::start(file.number(), Work { act: work, file: file.stay(), writes: true });
-        // SAFETY: the request is not null.
-        unsafe { put(request, operation.into_request()) };
+    // SAFETY: HDF5 passes arrays of this length, and a place for the request or null.
+    if unsafe { begin(&many, buffers, request, true) }? {
         return Ok(0);
     }
     // SAFETY: as above.
