@@ -1,4 +1,6 @@
 //! CRC-32C (Castagnoli), the checksum of everything that an engine stores.
+//!
+//! Two libraries compute it, by the kind of processor (docs/decisions/033-two-checksum-libraries.md).
 
 use crc_fast::{CrcAlgorithm::Crc32Iscsi, Digest};
 
@@ -9,7 +11,23 @@ use crc_fast::{CrcAlgorithm::Crc32Iscsi, Digest};
 /// assert_eq!(isotach_engine_kit::checksum::crc32c(b"123456789"), 0xe306_9283);
 /// ```
 pub fn crc32c(bytes: &[u8]) -> u32 {
-    crc_fast::checksum(Crc32Iscsi, bytes) as u32
+    match is_amd_without_avx512() {
+        true => crc32c::crc32c(bytes),
+        false => crc_fast::checksum(Crc32Iscsi, bytes) as u32,
+    }
+}
+
+/// Where `crc32c` is the faster library. SSE4a is an extension that only AMD's processors have.
+fn is_amd_without_avx512() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::is_x86_feature_detected;
+        is_x86_feature_detected!("sse4a") && !is_x86_feature_detected!("avx512vl")
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        false
+    }
 }
 
 /// The checksum of bytes that come in pieces.
@@ -21,25 +39,30 @@ pub fn crc32c(bytes: &[u8]) -> u32 {
 /// sum.update(b"56789");
 /// assert_eq!(sum.finish(), crc32c(b"123456789"));
 /// ```
-#[derive(Debug)]
-pub struct Crc32c(Digest);
-
-impl Default for Crc32c {
-    fn default() -> Self {
-        Self(Digest::new(Crc32Iscsi))
-    }
-}
+#[derive(Debug, Default)]
+pub struct Crc32c(u32);
 
 impl Crc32c {
     /// Adds the next piece.
     pub fn update(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
+        self.0 = match is_amd_without_avx512() {
+            true => crc32c::crc32c_append(self.0, bytes),
+            false => append_fast(self.0, bytes),
+        };
     }
 
     /// The checksum of all pieces.
     pub fn finish(self) -> u32 {
-        self.0.finalize() as u32
+        self.0
     }
+}
+
+/// `crc32c_append` by `crc-fast`: the checksum of what has the checksum `sum`, followed by `bytes`. A checksum is the
+/// complement of the state (RFC 3720, section 12.1).
+fn append_fast(sum: u32, bytes: &[u8]) -> u32 {
+    let mut digest = Digest::new_with_init_state(Crc32Iscsi, u64::from(!sum));
+    digest.update(bytes);
+    digest.finalize() as u32
 }
 
 /// The checksum of `head` followed by `tail`.
@@ -129,6 +152,23 @@ const fn zeros() -> [Map; 64] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn both_libraries_agree_in_checksums_of_any_length_and_in_pieces() {
+        let bytes: Vec<u8> = (0..70_000_u32).map(|number| (number.wrapping_mul(number) >> 9) as u8).collect();
+        for length in (0..1100).chain([4096, 4097, 65_535, 65_536, 69_900]) {
+            let begin = length % 64;
+            let bytes = &bytes[begin..begin + length];
+            let whole = crc_fast::checksum(Crc32Iscsi, bytes) as u32;
+            assert_eq!(crc32c::crc32c(bytes), whole, "{length}");
+            for append in [append_fast, crc32c::crc32c_append] {
+                for cut in [0, 1.min(length), length / 2, length] {
+                    let (head, tail) = bytes.split_at(cut);
+                    assert_eq!(append(append(0, head), tail), whole, "{length}, cut at {cut}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn checksums_of_pieces_of_any_length_make_that_of_the_whole() {

@@ -73,8 +73,11 @@ fn for_each_pair(
             return Err(wrong_type(&what, "text as the name"));
         };
         let text = text.to_str()?;
+        if !text.ends_with('_') {
+            return each(text, value);
+        }
         let key = text.trim_end_matches('_');
-        if key != text && given.contains(key)? {
+        if given.contains(key)? {
             let what = format!("a {noun} with {key} and {text}");
             return Err(
                 FieldsError::Invalid { what, expected: "one of them: both name one key".to_owned() }.into()

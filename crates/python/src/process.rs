@@ -3,19 +3,22 @@
 //! A forked child has only the thread that forked. Locks that other threads held stay locked, and threads that a value waits for do
 //! not exist. So a child never drops such a value, and asks for it in vain.
 
-use std::{mem, process};
+use std::mem;
+
+use forkguard::atfork::Guard;
 
 /// A value that is dropped only in the process that made it.
 #[derive(Debug)]
 pub(crate) struct OfProcess<T> {
-    process: u32,
+    /// Tells of a fork without a system call, which took a tenth of the time of a field of 4 KiB.
+    guard: Guard,
     /// `None` only while it is dropped.
     value: Option<T>,
 }
 
 impl<T> OfProcess<T> {
     pub(crate) fn new(value: T) -> Self {
-        Self { process: process::id(), value: Some(value) }
+        Self { guard: Guard::default(), value: Some(value) }
     }
 
     /// The value, in the process that made it.
@@ -29,7 +32,7 @@ impl<T> OfProcess<T> {
     }
 
     fn is_here(&self) -> bool {
-        process::id() == self.process
+        !self.guard.clone().detected_fork()
     }
 }
 

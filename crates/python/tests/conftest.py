@@ -42,9 +42,9 @@ def filled(store: isotach.Store) -> isotach.Store:
     return store
 
 
-def in_child(act: Callable[[], object]) -> int:
+def in_child(act: Callable[[], object], fork: Callable[[], int] = os.fork) -> int:
     """Runs a function in a forked child, and returns its exit code. A child that hangs is killed."""
-    child = os.fork()
+    child = fork()
     if child == 0:
         code = 1
         try:

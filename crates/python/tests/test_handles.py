@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import multiprocessing
 import pickle
@@ -204,6 +205,20 @@ def test_a_forked_child_opens_a_handle_of_its_own(filled: isotach.Store) -> None
         b"of the parent",
         b"of the child",
     ]
+
+
+def test_a_child_that_c_forked_uses_nothing_of_its_parent(filled: isotach.Store) -> None:
+    retrieval = filled.retrieve(KEY)
+    filled.archive(b"of the parent", key(step=24))
+
+    def act() -> bool:
+        with pytest.raises(isotach.ClosedError):
+            next(retrieval)
+        return not filled.is_dirty and bytes(filled.retrieve_one(key(step=6)) or b"") == b"field 6 130"
+
+    # Python does not know of such a fork, and calls nothing before or after it.
+    assert in_child(act, ctypes.PyDLL(None).fork) == 0
+    assert bytes(next(retrieval)) == b"field 6 130"
 
 
 @forks
