@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import isotach
@@ -81,7 +83,11 @@ def small(report: Report, folder: Path, program: str, rounds: int) -> None:
 
 
 def large(report: Report, folder: Path, rounds: int) -> None:
-    """MiB/s of fields of 1 MiB by each call, beside plain reads of one file into one buffer; and threads."""
+    """MiB/s of fields of 1 MiB by each call, beside plain reads of one file; and threads.
+
+    Processors copy to some places several times as fast as to others (``isotach bench alignment``), so there are two buffers: one where
+    ``malloc`` puts it, and one at the start of a page. The limit is the faster plain read.
+    """
     data = os.urandom(LARGE)
     path = folder / "plain"
     with isotach.create(f"posix:{folder}/large?sync=no") as store, path.open("wb") as file:
@@ -93,14 +99,14 @@ def large(report: Report, folder: Path, rounds: int) -> None:
         keys = [key for step in steps(0, 2) for key in step]
         request = {**BASE, "number": 0, "step": "0/1", "levelist": [*LEVELS], "param": [*PARAMS]}
         locations = [listed.location for listed in store.list(request)]
-        buffer = bytearray(LARGE)
+        buffers = {"": bytearray(LARGE), ", aligned": mmap.mmap(-1, LARGE)}
 
-        def plain() -> None:
+        def plain(buffer: bytearray | mmap.mmap) -> None:
             with path.open("rb", buffering=0) as file:
                 for _ in keys:
                     assert file.readinto(buffer) == LARGE
 
-        def into() -> None:
+        def into(buffer: bytearray | mmap.mmap) -> None:
             for key in keys:
                 assert store.retrieve_into(key, buffer) == LARGE
 
@@ -116,13 +122,15 @@ def large(report: Report, folder: Path, rounds: int) -> None:
         def iterate() -> None:
             assert sum(map(len, store.retrieve(request))) == LARGE * len(keys)
 
-        calls = {"retrieve_into": into, "share": share, "read": read, "retrieve": iterate}
+        plains = {f"plain read{how}": partial(plain, buffer) for how, buffer in buffers.items()}
+        intos = {f"retrieve_into{how}": partial(into, buffer) for how, buffer in buffers.items()}
+        calls = plains | intos | {"share": share, "read": read, "retrieve": iterate}
         mib = len(keys)
-        seconds = medians(rounds, timed(plain), *map(timed, calls.values()))
-        report.add("1 MiB: plain read", mib / seconds[0], "MiB/s")
-        for name, one in zip(calls, seconds[1:], strict=True):
+        seconds = medians(rounds, *map(timed, calls.values()))
+        for name, one in zip(calls, seconds, strict=True):
             report.add(f"1 MiB: {name}", mib / one, "MiB/s")
-        report.goal("1 MiB: fastest call to plain read", seconds[0] / min(seconds[1:]), "", at_least=1)
+        limit, ours = min(seconds[: len(plains)]), min(seconds[len(plains) :])
+        report.goal("1 MiB: fastest call to plain read", limit / ours, "", at_least=1)
         (busy,) = medians(rounds, lambda: processors_of(lambda: in_threads(store, keys)))
         report.goal(f"1 MiB: processors that {THREADS} threads use", busy, "", at_least=1.8)
 

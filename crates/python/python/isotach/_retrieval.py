@@ -64,7 +64,7 @@ class Retrieval(Iterator[Field]):
         return field
 
     def next_batch(self) -> list[Field]:
-        """The next fields, of about 8 MiB at most. An empty list at the end."""
+        """The next fields: up to 64, ending with the one that reaches 1 MiB. An empty list at the end."""
         fields = self._native.next_batch()
         if not fields:
             self._end()
