@@ -152,13 +152,23 @@ void report_seconds(const char *name, double value)
     }
 }
 
-void report_phase(const char *name, long long bytes, double seconds)
+static void report_rate(const char *name, const char *unit, double amount, double seconds)
 {
     char whole[64];
     snprintf(whole, sizeof whole, "%s_seconds", name);
     report_seconds(whole, seconds);
-    snprintf(whole, sizeof whole, "%s_mib_per_second", name);
-    report_seconds(whole, (double)bytes / (1 << 20) / seconds);
+    snprintf(whole, sizeof whole, "%s_%s_per_second", name, unit);
+    report_seconds(whole, amount / seconds);
+}
+
+void report_phase(const char *name, long long bytes, double seconds)
+{
+    report_rate(name, "mib", (double)bytes / (1 << 20), seconds);
+}
+
+void report_objects(const char *name, long long objects, double seconds)
+{
+    report_rate(name, "objects", (double)objects, seconds);
 }
 
 int end(void)

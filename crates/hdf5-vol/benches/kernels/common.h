@@ -45,6 +45,8 @@ void report_count(const char *name, long long value);
 void report_seconds(const char *name, double value);
 /* How many MiB a phase moved in a second, with its seconds: `NAME_seconds` and `NAME_mib_per_second`. */
 void report_phase(const char *name, long long bytes, double seconds);
+/* The same for objects: `NAME_seconds` and `NAME_objects_per_second`. */
+void report_objects(const char *name, long long objects, double seconds);
 
 /* Ends the line with how many elements were wrong, and MPI. The exit code: 0 if none was. */
 int end(void);

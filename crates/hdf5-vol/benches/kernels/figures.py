@@ -28,6 +28,12 @@ class Figure:
     title: str
     axis: str
     points: list[Point] = field(default_factory=list)
+    unit: str = "mib"
+
+    @property
+    def rate(self) -> str:
+        """What its rates are, in words."""
+        return {"mib": "MiB/s", "objects": "objects/s"}[self.unit]
 
 
 def vary(option: str, values: Iterable[str | int], ranks: int, **others: str | int) -> list[Point]:
@@ -168,6 +174,21 @@ def chunks(quick: bool) -> list[Figure]:
     ]
 
 
+def objects(quick: bool) -> list[Figure]:
+    """Metadata: the datasets of a file."""
+    datasets = [10, 100] if quick else [10, 100, 1000, 10_000]
+    return [
+        Figure(
+            "objects",
+            "objects",
+            "Metadata: datasets with 10 attributes each (1 rank)",
+            "datasets",
+            vary("datasets", datasets, 1),
+            unit="objects",
+        )
+    ]
+
+
 def figures(quick: bool) -> list[Figure]:
     """All of them."""
-    return chunks(quick) + clamr(quick) + legion(quick) + pio(quick)
+    return chunks(quick) + objects(quick) + clamr(quick) + legion(quick) + pio(quick)

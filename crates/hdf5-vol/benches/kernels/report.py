@@ -122,7 +122,7 @@ def rate(records: list[Record], figure: Figure, label: str, connector: str, phas
     if any(run.result is None for run in runs):
         return None
     return statistics.median(
-        float(str(run.result[f"{phase}_mib_per_second"])) for run in runs if run.result is not None
+        float(str(run.result[f"{phase}_{figure.unit}_per_second"])) for run in runs if run.result is not None
     )
 
 
@@ -136,7 +136,7 @@ def section(figure: Figure, records: list[Record]) -> str:
     lines = [
         f"## {figure.title}",
         "",
-        f"![MiB per second, by {figure.axis}]({figure.name}.svg)",
+        f"![{figure.rate}, by {figure.axis}]({figure.name}.svg)",
         "",
         f"| {figure.axis} | written, native | isotach | of native | read, native | isotach | of native |",
         "|---|---:|---:|---:|---:|---:|---:|",
@@ -164,7 +164,7 @@ def picture(figure: Figure, records: list[Record]) -> str:
     labels = [point.label for point in figure.points]
     panels = [
         Panel(
-            f"{title}, MiB/s",
+            f"{title}, {figure.rate}",
             labels,
             {
                 connector: [rate(records, figure, label, connector, phase) for label in labels]
@@ -239,7 +239,7 @@ def write(
         "",
         NOTES,
     ]
-    what = "Rates are in MiB per second, medians of all rounds; `records.json` has every run."
+    what = "Rates are in MiB per second, of metadata in objects per second: medians of all rounds. `records.json` has every run."
     body = [section(figure, records) for figure in chosen]
     (out / "report.md").write_text("\n".join([*head, what, "", *body]))
     whole = {"command": command, "machine": facts, "runs": [vars(record) for record in records]}
