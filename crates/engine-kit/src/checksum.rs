@@ -4,6 +4,8 @@
 
 use crc_fast::{CrcAlgorithm::Crc32Iscsi, Digest};
 
+use crate::processor;
+
 /// The checksum of `bytes`.
 ///
 /// ```
@@ -17,17 +19,9 @@ pub fn crc32c(bytes: &[u8]) -> u32 {
     }
 }
 
-/// Where `crc32c` is the faster library. SSE4a is an extension that only AMD's processors have.
+/// Where `crc32c` is the faster library.
 fn is_amd_without_avx512() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::is_x86_feature_detected;
-        is_x86_feature_detected!("sse4a") && !is_x86_feature_detected!("avx512vl")
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        false
-    }
+    processor::is_amd() && !processor::has_avx512()
 }
 
 /// The checksum of bytes that come in pieces.

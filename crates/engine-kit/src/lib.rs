@@ -7,4 +7,5 @@ pub mod checksum;
 pub mod context;
 pub mod hooks;
 pub mod library;
+pub mod processor;
 pub mod random;

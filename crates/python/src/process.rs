@@ -10,7 +10,7 @@ use forkguard::atfork::Guard;
 /// A value that is dropped only in the process that made it.
 #[derive(Debug)]
 pub(crate) struct OfProcess<T> {
-    /// Tells of a fork without a system call, which took a tenth of the time of a field of 4 KiB.
+    /// Tells of a fork without a system call, which each call from Python would make.
     guard: Guard,
     /// `None` only while it is dropped.
     value: Option<T>,
