@@ -27,6 +27,7 @@ use crate::{
         filesystem, flush_notes,
         log::{self, GENERATION, Log},
         storage::Storage,
+        unsynced,
     },
     options::Options,
     purge::{self, reserve},
@@ -95,7 +96,8 @@ pub(crate) fn create(disk: &dyn Folder, root: &Path) -> Result<()> {
     // The superblock comes last, by a link that replaces nothing: a pool exists completely or not at all.
     let block = Superblock::new()?.encode(Kind::Pool);
     let temporary = root.join(TRASH).join(unique()?);
-    disk.write_new(&temporary, &block).map_err(failing("create", &temporary))?;
+    let made = disk.write_new(&temporary, &block).and_then(|file| file.sync());
+    made.map_err(failing("create", &temporary))?;
     let linked = disk.link(&temporary, &named).map_err(failing("create", &named));
     let _ = disk.remove(&temporary);
     if linked.is_err() {
@@ -230,9 +232,11 @@ impl PosixPool {
     /// Creates a container atomically: `fill` creates its files in the trash.
     fn make_container(&self, label: &Label, fill: impl Fn(&Path) -> Result<()>) -> Result<()> {
         let path = self.path(label);
-        // Its creator may have died before its name was durable, and others rely on it.
+        // Its creator may have died before it was durable, and others rely on it.
         let exists = || {
-            self.disk.sync_name(&path).map_err(failing("sync", &path))?;
+            if self.options.sync {
+                unsynced::settle_at(&*self.disk, &path)?;
+            }
             Err(Error::AlreadyExists { what: format!("container {label}") })
         };
         if is_there(&*self.disk, &path)? {
@@ -250,7 +254,8 @@ impl PosixPool {
         };
         let made = fill(&trash).and_then(|()| rename());
         match made {
-            Ok(()) => self.sync_containers(),
+            Ok(()) if self.options.sync => self.sync_containers(),
+            Ok(()) => Ok(()),
             Err(error) => {
                 let _ = self.disk.remove_all(&trash);
                 match is_there(&*self.disk, &path)? {
@@ -271,8 +276,8 @@ impl PosixPool {
     }
 }
 
-/// Creates the files of a container.
-fn fill(disk: &dyn Folder, directory: &Path) -> Result<()> {
+/// Creates the files of a container, durably or with a mark that they are not.
+fn fill(disk: &dyn Folder, directory: &Path, sync: bool) -> Result<()> {
     let folder = directory.join(data::FOLDER);
     for path in [directory, &folder] {
         disk.make_folder(path, Naming::Shared).map_err(failing("create", path))?;
@@ -285,7 +290,12 @@ fn fill(disk: &dyn Folder, directory: &Path) -> Result<()> {
         (flush_notes::FILE, &flush_notes::empty(block.uuid)),
     ] {
         let path = directory.join(name);
-        disk.write_new(&path, bytes).map_err(failing("create", &path))?;
+        let made = disk.write_new(&path, bytes).and_then(|file| if sync { file.sync() } else { Ok(()) });
+        made.map_err(failing("create", &path))?;
+    }
+    if !sync {
+        let path = directory.join(unsynced::FILE);
+        disk.write_new(&path, &[]).map_err(failing("create", &path))?;
     }
     Ok(())
 }
@@ -311,7 +321,7 @@ impl Pool for PosixPool {
 
     fn create_container(&self, label: &Label, options: &ContainerOptions<'_>) -> Result<()> {
         self.make_container(label, |trash| {
-            fill(&*self.disk, trash)?;
+            fill(&*self.disk, trash, self.options.sync)?;
             if !options.updates.is_empty() {
                 let container = PosixContainer::new(label.clone(), self.open_storage(trash)?)?;
                 let updates = options.updates.to_vec();
@@ -322,7 +332,7 @@ impl Pool for PosixPool {
             let opened = Directory::open(&*self.disk, trash)?;
             rights::begin(&opened, &options.rights)?;
             reserve::make_reserve(&opened);
-            self.disk.sync_folder(trash).map_err(failing("sync", trash))
+            if self.options.sync { opened.sync().map_err(failing("sync", trash)) } else { Ok(()) }
         })
     }
 

@@ -13,4 +13,5 @@ pub(crate) mod map;
 pub(crate) mod power_loss;
 pub(crate) mod scan;
 pub(crate) mod storage;
+pub(crate) mod unsynced;
 pub(crate) mod writeback;

@@ -26,6 +26,7 @@ use crate::{
         flush_notes::{self, NoteWriter},
         log::Log,
         storage::Storage,
+        unsynced,
     },
 };
 
@@ -323,6 +324,9 @@ impl Writer {
         }
         if !self.announced {
             self.notes.check_writable(&self.directory, self.uuid)?;
+            if self.sync {
+                unsynced::settle(log.disk(), &self.directory)?;
+            }
             self.announce(log)?;
         }
         self.put(frame, kind, log)

@@ -80,7 +80,8 @@ fn make(
     // The container's gate protects the files here, too.
     rights::copy_gate(container, &Directory::open(disk, &folder)?)?;
     let file = folder.join(NOTE);
-    disk.write_new(&file, note.as_bytes()).map_err(failing("create", &file))?;
+    let written = disk.write_new(&file, note.as_bytes()).and_then(|file| file.sync());
+    written.map_err(failing("create", &file))?;
     disk.sync_folder(&folder).map_err(failing("sync", &folder))?;
     Ok(SetAside { place: folder.display().to_string(), ..SetAside::default() })
 }

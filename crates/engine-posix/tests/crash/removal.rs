@@ -65,3 +65,44 @@ fn a_container_exists_completely_or_not_at_all_after_a_power_failure() {
         }
     }
 }
+
+#[test]
+fn a_flush_that_waits_is_durable_in_a_container_whose_creator_did_not_wait() {
+    let (seed, disk) = (seed(), SimulatedDisk::new());
+    let (uri, label): (PoolUri, _) = (POOL.parse().unwrap(), "a".parse().unwrap());
+    disk.engine().create_pool(&uri).unwrap();
+    let before = disk.changes();
+    let map = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1);
+    let cells = [Cell::kv(map, b"creator"), Cell::kv(map, b"writer")];
+    let updates = [Update::Put { cell: cells[0], value: b"first" }];
+    let options = ContainerOptions { updates: &updates, ..Default::default() };
+    let scratch = disk.engine().open_pool(&"posix:/pool?sync=no".parse().unwrap()).unwrap();
+    scratch.create_container(&label, &options).unwrap();
+    let waiting = disk.engine().open_pool(&uri).unwrap().open_container(&label).unwrap();
+    waiting.update(&[Update::Put { cell: cells[1], value: b"second" }]).unwrap();
+    waiting.flush().unwrap();
+    let flushed = disk.changes();
+    // Another handle that waits, which need not sync what the first has.
+    let other = disk.engine().open_pool(&uri).unwrap().open_container(&label).unwrap();
+    other.update(&[Update::Put { cell: cells[0], value: b"first" }]).unwrap();
+    other.flush().unwrap();
+    for changes in before..=disk.changes() {
+        let seeded = (0..8).map(|number| Loss::Seeded(seed ^ (changes as u64 * 8 + number)));
+        for loss in [Loss::All, Loss::Nothing].into_iter().chain(seeded) {
+            let pool = disk.after_crash(changes, loss).engine().open_pool(&uri).unwrap();
+            let case = format!("ISOTACH_SEED={seed}: after {changes} changes, {loss:?}");
+            if changes >= flushed {
+                let found = pool.open_container(&label).and_then(|container| container.get_many(&cells));
+                let found = found.unwrap_or_else(|error| panic!("{case}: {error}"));
+                assert_eq!(found, [Some(b"first".to_vec()), Some(b"second".to_vec())], "{case}");
+            } else if pool.open_container(&label).and_then(|container| container.get_many(&cells)).is_err() {
+                // What is left of it is no obstacle.
+                match pool.destroy_container(&label) {
+                    Ok(()) | Err(Error::NotFound { .. }) => {}
+                    Err(error) => panic!("{case}: {error}"),
+                }
+                pool.create_container(&label, &options).unwrap_or_else(|error| panic!("{case}: {error}"));
+            }
+        }
+    }
+}

@@ -258,11 +258,11 @@ impl dyn Folder + '_ {
         Ok(bytes)
     }
 
-    /// Writes a new file and makes its bytes durable.
-    pub(crate) fn write_new(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    /// Writes a new file.
+    pub(crate) fn write_new(&self, path: &Path, bytes: &[u8]) -> io::Result<Arc<dyn File>> {
         let file = self.open(path, Access::New)?;
         file.write_all_at(bytes, 0)?;
-        file.sync()
+        Ok(file)
     }
 
     /// Creates a folder and those above it, unless they exist.
