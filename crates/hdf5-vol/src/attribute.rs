@@ -3,7 +3,7 @@
 use std::{
     ffi::{c_char, c_int, c_void},
     slice,
-    sync::{Arc, Mutex},
+    sync::Arc,
 };
 
 use isotach_hdf5::{Attribute, By, Error as FileError, Object, Order, Space};
@@ -50,7 +50,7 @@ pub(crate) unsafe fn create(
     let count = count_of(&space)?;
     let size = place.view.file_type(&stored)?.size;
     let length = count.checked_mul(size).ok_or_else(|| Error::argument("an attribute larger than memory"))?;
-    place.object().create_attribute(Attribute {
+    let stored = place.object().create_attribute(Attribute {
         name: name.to_owned(),
         charset: plist::charset(library, new.acpl)?,
         order: 0,
@@ -59,12 +59,12 @@ pub(crate) unsafe fn create(
         creation: plist::encode(library, new.acpl)?,
         value: vec![0; length],
     })?;
-    Ok(give(place, name, count))
+    Ok(give(place, stored, count))
 }
 
-fn give(place: Place, name: &str, count: usize) -> *mut c_void {
-    let attribute = OpenAttribute { node: place.node, name: Mutex::new(name.to_owned()), count };
-    Handle::give(place.view, Body::Attribute(attribute))
+fn give(place: Place, stored: Attribute, count: usize) -> *mut c_void {
+    let stored = Attribute { value: Vec::new(), ..stored };
+    Handle::give(place.view, Body::Attribute(OpenAttribute { node: place.node, stored, count }))
 }
 
 /// Opens an attribute by its name, or by its place in a list.
@@ -76,8 +76,9 @@ pub(crate) unsafe fn open(
 ) -> Result<*mut c_void> {
     // SAFETY: HDF5 passes an object of this connector and a location.
     let (place, name) = unsafe { (owner(object, loc)?, name_in(object, loc, name)?) };
-    let count = count_of(&existing(place.object(), &name)?.space)?;
-    Ok(give(place, &name, count))
+    let stored = existing(place.object(), &name)?;
+    let count = count_of(&stored.space)?;
+    Ok(give(place, stored, count))
 }
 
 /// The object that has the attribute. A location by index is about the attributes of the object that it names.
@@ -164,7 +165,7 @@ pub(crate) unsafe fn read(
 ) -> Result<Herr> {
     // SAFETY: HDF5 passes an attribute of this connector.
     let (view, open) = unsafe { opened(attribute) }?;
-    let stored = existing(&open.node.object, &open.name())?;
+    let stored = existing(&open.node.object, &open.stored.name)?;
     let size = library.H5Tget_size(memory_type);
     let (kind, width) = measure(&view, open, &stored, size)?;
     let count = open.count;
@@ -200,7 +201,11 @@ pub(crate) unsafe fn write(
     // SAFETY: HDF5 passes an attribute of this connector.
     let (view, open) = unsafe { opened(attribute) }?;
     view.writable()?;
-    let mut stored = existing(&open.node.object, &open.name())?;
+    // SAFETY: the caller's promise.
+    if unsafe { rewrite(library, &view, open, memory_type, buffer) }? {
+        return Ok(0);
+    }
+    let mut stored = existing(&open.node.object, &open.stored.name)?;
     let size = library.H5Tget_size(memory_type);
     let (kind, width) = measure(&view, open, &stored, size)?;
     let count = open.count;
@@ -233,8 +238,30 @@ pub(crate) unsafe fn write(
         bytes.truncate(kind.size * count);
     }
     stored.value = bytes;
-    open.node.object.write_attribute(stored)?;
+    open.node.object.put_attribute(stored)?;
     Ok(0)
+}
+
+/// Writes the value of an attribute that is as it was opened, was changed since the last commit, and has the type of the memory. Returns
+/// whether that was so.
+///
+/// # Safety
+/// The buffer is null or has as many elements of the type as the attribute had when it was opened.
+unsafe fn rewrite(
+    library: &'static Library,
+    view: &Arc<View>,
+    open: &OpenAttribute,
+    memory_type: Hid,
+    buffer: *const c_void,
+) -> Result<bool> {
+    let kind = view.file_type(&open.stored.datatype)?;
+    let length = kind.size.saturating_mul(open.count);
+    if buffer.is_null() || length == 0 || !yes(library.H5Tequal(memory_type, kind.file.raw()), "H5Tequal")? {
+        return Ok(false);
+    }
+    // SAFETY: equal types have equal sizes.
+    let value = unsafe { slice::from_raw_parts(buffer.cast::<u8>(), length) };
+    Ok(open.node.object.rewrite_attribute(&open.stored, value)?)
 }
 
 /// # Safety
@@ -277,7 +304,7 @@ pub(crate) unsafe fn get(
     }
     // SAFETY: the other questions are about an open attribute.
     let (view, open) = unsafe { opened(object) }?;
-    let stored = existing(&open.node.object, &open.name())?;
+    let stored = existing(&open.node.object, &open.stored.name)?;
     match arguments.op {
         attribute_get::ACPL => {
             let class = library.H5P_CLS_ATTRIBUTE_CREATE_ID_g();
@@ -301,7 +328,7 @@ unsafe fn named(object: *const c_void, loc: &LocParams, name: *const c_char) -> 
     // SAFETY: the caller's promise.
     let handle = unsafe { handle_without_wait(object) }?;
     if let (by::SELF, Body::Attribute(attribute)) = (loc.by, &*handle.body) {
-        return Ok((Place::of(handle)?, attribute.name()));
+        return Ok((Place::of(handle)?, attribute.stored.name.clone()));
     }
     // SAFETY: the caller's promise.
     unsafe { Ok((owner(object, loc)?, name_in(object, loc, name)?)) }

@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError, Weak},
 };
 
-use isotach_hdf5::{Kind, Object};
+use isotach_hdf5::{Attribute, Kind, Object};
 
 use crate::{
     abi::{Herr, id_type},
@@ -95,15 +95,10 @@ pub(crate) struct OpenMap {
 /// An open attribute.
 pub(crate) struct OpenAttribute {
     pub(crate) node: Node,
-    pub(crate) name: Mutex<String>,
-    /// How many elements it had when it was opened: as many are in the program's buffers.
+    /// What it was when it was opened, without its value.
+    pub(crate) stored: Attribute,
+    /// How many elements it had then: as many are in the program's buffers.
     pub(crate) count: usize,
-}
-
-impl OpenAttribute {
-    pub(crate) fn name(&self) -> String {
-        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
 }
 
 /// The native committed type that stands for a committed type.

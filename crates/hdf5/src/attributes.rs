@@ -30,9 +30,9 @@ impl Object {
         let (record, base) = {
             let mut session = self.file().session();
             let Some(record) = session.get(object, &key)? else { return Ok(None) };
-            let record = AttributeRecord::decode(name, &record, &self.place())?;
+            let record = AttributeRecord::decode(name, &record, self)?;
             let is_in_base =
-                matches!(record.value, Place::Array(_)) && !session.changes.contains_key(&(object, key));
+                matches!(record.value, Place::Array(_)) && !session.changes.contains(object, &key);
             (record, if is_in_base { Some(session.base()?) } else { None })
         };
         let value = match record.value {
@@ -53,18 +53,18 @@ impl Object {
     /// # Errors
     /// `ReadOnly`; `InvalidInput` for an empty name; `Object`.
     pub fn put_attribute(&self, attribute: Attribute) -> Result<()> {
-        self.set_attribute(attribute, true)
+        self.set_attribute(attribute, true).map(drop)
     }
 
-    /// Sets an attribute whose name is new.
+    /// Sets an attribute whose name is new. Returns it without its value, as it is stored.
     ///
     /// # Errors
     /// `AlreadyExists`, and as [`Object::put_attribute`].
-    pub fn create_attribute(&self, attribute: Attribute) -> Result<()> {
+    pub fn create_attribute(&self, attribute: Attribute) -> Result<Attribute> {
         self.set_attribute(attribute, false)
     }
 
-    fn set_attribute(&self, mut attribute: Attribute, may_replace: bool) -> Result<()> {
+    fn set_attribute(&self, mut attribute: Attribute, may_replace: bool) -> Result<Attribute> {
         self.check_attribute(&attribute.name)?;
         let (object, key) = (metadata(self.number()), named(ATTRIBUTE, &attribute.name));
         let (value, length) = self.stored_value(mem::take(&mut attribute.value))?;
@@ -78,38 +78,33 @@ impl Object {
             None => session.next_order(self.number(), ATTRIBUTE)?,
         };
         self.forget_value(&mut session, &key, old.as_deref());
-        self.put_record(&mut session, key, &AttributeRecord { attribute, value, length });
-        Ok(())
+        let record = AttributeRecord { attribute, value, length };
+        self.put_record(&mut session, key, &record);
+        Ok(record.attribute)
     }
 
-    /// Sets the value of an attribute that was read.
+    /// Sets the value of an attribute whose last change is not committed, if it is still this one but for the value, of the same length. Returns
+    /// whether it did. Programs create an attribute and write it: this takes less than [`Object::put_attribute`].
     ///
     /// # Errors
-    /// As [`Object::put_attribute`].
-    pub fn write_attribute(&self, mut attribute: Attribute) -> Result<()> {
-        let length = attribute.value.len();
-        if length > INLINE {
-            return self.put_attribute(attribute);
-        }
+    /// `ReadOnly`.
+    pub fn rewrite_attribute(&self, attribute: &Attribute, value: &[u8]) -> Result<bool> {
         self.file().check_writable()?;
-        let at = (metadata(self.number()), named(ATTRIBUTE, &attribute.name));
-        let value = Place::Inline(mem::take(&mut attribute.value));
-        let mut new = AttributeRecord { attribute, value, length: length as u64 };
-        let record = new.encode();
-        let head = record.len() - length;
-        // Programs create an attribute and write it: then only the value is another.
-        if let Some(change) = self.file().session().changes.get_mut(&at)
+        if value.len() > INLINE {
+            return Ok(false);
+        }
+        let (object, key) = (metadata(self.number()), named(ATTRIBUTE, &attribute.name));
+        let new = attribute.encode_inline(value);
+        let head = new.len() - value.len();
+        if let Some(change) = self.file().session().changes.get_mut(object, &key)
             && let Some(old) = &mut change.value
-            && old.len() == record.len()
-            && old[..head] == record[..head]
+            && old.len() == new.len()
+            && old[..head] == new[..head]
         {
-            *old = record;
-            return Ok(());
+            *old = new;
+            return Ok(true);
         }
-        if let Place::Inline(value) = new.value {
-            new.attribute.value = value;
-        }
-        self.put_attribute(new.attribute)
+        Ok(false)
     }
 
     /// The error for a name that has an attribute. The value that was stored for another is not needed.
@@ -148,7 +143,7 @@ impl Object {
     fn forget_value(&self, session: &mut Session, key: &[u8], old: Option<&[u8]>) {
         let Some((array, length)) = old.and_then(|old| value_array(key, old)) else { return };
         session.count_stored(-i128::from(length));
-        let is_here = session.changes.contains_key(&(metadata(self.number()), key.to_vec()));
+        let is_here = session.changes.contains(metadata(self.number()), key);
         if is_here { session.unused.push(array) } else { session.destroyed.push(array) }
     }
 
@@ -209,7 +204,7 @@ impl Object {
         let found = listing.iter().filter(|(key, _)| key.first() == Some(&ATTRIBUTE));
         let damaged = || Error::corrupt("a damaged attribute", self.place());
         let named = found.map(|(key, record)| {
-            Ok((name_in(key, &self.place())?, order_of(key, record).ok_or_else(damaged)?))
+            Ok((name_in(key, self)?, order_of(key, record).ok_or_else(damaged)?))
         });
         let mut named: Vec<_> = named.collect::<Result<_>>()?;
         if by == By::CreationOrder {

@@ -266,6 +266,6 @@ impl Session {
 
     fn page(&mut self, page: u64) -> Result<Option<BlobPage>> {
         let record = self.get(BLOBS, &key(page))?;
-        record.map(|record| BlobPage::decode(&record, &format!("page {page} of blobs"))).transpose()
+        record.map(|record| BlobPage::decode(&record, format_args!("page {page} of blobs"))).transpose()
     }
 }

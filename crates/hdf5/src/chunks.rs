@@ -183,7 +183,7 @@ impl Object {
             }
             let at = base.binary_search_by(|(there, _)| there.cmp(key)).ok();
             let record = at.and_then(|at| base.get(at)).map_or(&[][..], |(_, record)| record);
-            self.info(&grid, key, &Chunk::decode(record, &self.place())?)
+            self.info(&grid, key, &Chunk::decode(record, self)?)
         };
         keys.iter().map(info).collect()
     }

@@ -6,10 +6,10 @@
 //!
 //! An engine without transactions gets the same updates [one by one](crate::one_by_one).
 
-use std::mem;
+use std::{cell::LazyCell, mem};
 
 use isotach_object::{
-    Backoff, Cell, Container, Epoch, Error as ObjectError, ObjectId, OwnedUpdate, Precondition, Staging,
+    Anchor, Backoff, Cell, Container, Epoch, Error as ObjectError, ObjectId, OwnedUpdate, Precondition, Staging,
     Transaction, Update,
 };
 
@@ -233,9 +233,9 @@ impl Session {
     }
 
     fn conditions(&self) -> Vec<Condition> {
-        let links = self.changes.iter().filter(|(_, change)| change.is_new && change.value.is_some());
-        let links = links.map(|((object, key), _)| Condition {
-            object: *object,
+        let links = self.changes.iter().filter(|(.., change)| change.is_new && change.value.is_some());
+        let links = links.map(|(object, key, _)| Condition {
+            object,
             key: key.clone(),
             expected: Expected::Absent,
         });
@@ -258,11 +258,12 @@ impl Session {
     fn updates(&mut self, container: &dyn Container, sink: &mut Sink<'_>) -> Result<u64> {
         let mut above = 0;
         if self.is_reset {
-            let (mut next, keep) = (Some(isotach_object::Anchor::start()), self.written_arrays());
+            let (mut next, keep) = (Some(Anchor::start()), LazyCell::new(|| self.written_arrays()));
             while let Some(anchor) = next {
                 let (objects, after) = container.list_objects(&anchor, UPDATES_MAX)?;
-                for object in objects.into_iter().filter(|object| !keep.contains(object)) {
-                    if object == array(object.lo()) {
+                let is_array = |object: ObjectId| object == array(object.lo());
+                for object in objects.into_iter().filter(|object| !is_array(*object) || !keep.contains(object)) {
+                    if is_array(object) {
                         above = above.max(object.lo().saturating_add(1));
                     }
                     sink.push(Update::Destroy { object })?;
@@ -282,8 +283,8 @@ impl Session {
             })?;
         }
         self.counter_update(container, stored, |update| sink.push(update))?;
-        for ((object, key), change) in &self.changes {
-            let cell = Cell::kv(*object, key);
+        for (object, key, change) in self.changes.iter() {
+            let cell = Cell::kv(object, key);
             match &change.value {
                 Some(value) => sink.push(Update::Put { cell, value })?,
                 None => sink.push(Update::Remove { cell })?,
@@ -302,14 +303,15 @@ impl Session {
             State::Stored(chunk) => array_of(chunk),
             _ => None,
         });
-        let named = self.changes.iter().filter(|((object, _), _)| is_metadata(*object) || is_map(*object));
-        let values = named.filter_map(|((_, key), change)| Some(value_array(key, change.value.as_ref()?)?.0));
+        let named = self.changes.iter().filter(|(object, ..)| is_metadata(*object) || is_map(*object));
+        let values = named.filter_map(|(_, key, change)| Some(value_array(key, change.value.as_ref()?)?.0));
         chunks.chain(values).chain(self.written_bins()).chain(self.blobs.own_arrays()).collect()
     }
 
     fn written_bins(&self) -> impl Iterator<Item = ObjectId> {
-        let records = self.changes.iter().filter_map(|(at, change)| Some((at, change.value.as_ref()?)));
-        records.flat_map(|((object, key), record)| bins_in(*object, key, record))
+        let records = self.changes.iter();
+        let records = records.filter_map(|(object, key, change)| Some((object, key, change.value.as_ref()?)));
+        records.flat_map(|(object, key, record)| bins_in(object, key, record))
     }
 
     /// The updates of the changed chunks of a dataset. Arrays that they replace go to `removed`.
@@ -397,7 +399,7 @@ impl Session {
     fn merge(&mut self, store: &Store) -> Result<()> {
         self.go_to_newest(store)?;
         let new: Vec<_> =
-            self.changes.iter().filter(|(_, change)| change.is_new).map(|(at, _)| at.clone()).collect();
+            self.changes.iter().filter(|(.., change)| change.is_new).map(|(object, key, _)| (object, key.clone())).collect();
         for (object, key) in new {
             if self.base_entry(object, &key)?.is_some() {
                 return Err(exists_now(object, &key));

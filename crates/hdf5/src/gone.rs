@@ -10,7 +10,10 @@ use crate::{
 
 /// The object that a link leads to, if it is in the same file.
 pub(crate) fn hard_target(key: &[u8], record: &[u8]) -> Option<u64> {
-    let link = Link::decode(record, "a change").ok().filter(|_| key.first() == Some(&LINK))?;
+    if key.first() != Some(&LINK) {
+        return None;
+    }
+    let link = Link::decode(record, "a change").ok()?;
     if let Target::Hard { number, .. } = link.target { Some(number) } else { None }
 }
 
@@ -18,9 +21,9 @@ impl Session {
     /// The objects of the base that the changes belong to, or lead to. A commit counts only if all of them are there.
     pub(crate) fn changed_objects(&self) -> Vec<u64> {
         let belongs = |object: ObjectId| is_metadata(object) || is_map(object) || is_value_index(object);
-        let entries = self.changes.keys().map(|(object, _)| *object).filter(|object| belongs(*object));
-        let targets = self.changes.iter().filter(|((object, _), _)| is_metadata(*object));
-        let targets = targets.filter_map(|((_, key), change)| hard_target(key, change.value.as_ref()?));
+        let entries = self.changes.objects().filter(|object| belongs(*object));
+        let targets = self.changes.iter().filter(|(object, ..)| is_metadata(*object));
+        let targets = targets.filter_map(|(_, key, change)| hard_target(key, change.value.as_ref()?));
         let chunks = self.chunks.keys().map(|(number, _)| *number);
         let mut numbers: Vec<u64> = chunks.chain(entries.map(|object| object.lo())).chain(targets).collect();
         numbers.sort_unstable();
@@ -54,17 +57,17 @@ impl Session {
 
     /// Forgets links that were made to an object. One that took the place of another stays removed.
     fn forget_links_to(&mut self, number: u64) -> Result<()> {
-        let links = self.changes.iter().filter(|((object, _), _)| is_metadata(*object));
-        let links = links.filter(|((_, key), change)| {
+        let links = self.changes.iter().filter(|(object, ..)| is_metadata(*object));
+        let links = links.filter(|(_, key, change)| {
             change.value.as_ref().and_then(|record| hard_target(key, record)) == Some(number)
         });
         let links: Vec<_> =
-            links.map(|((object, key), change)| (*object, key.clone(), change.is_new)).collect();
+            links.map(|(object, key, change)| (object, key.clone(), change.is_new)).collect();
         for (object, key, is_new) in links {
             if !is_new && self.base_entry(object, &key)?.is_some() {
                 self.remove(object, &key);
             } else {
-                self.changes.remove(&(object, key));
+                self.changes.remove(object, &key);
             }
         }
         Ok(())

@@ -1,5 +1,7 @@
 //! The objects of a container, and the entries of the file itself.
 
+use std::fmt;
+
 use isotach_engine_kit::bytes::Put as _;
 use isotach_object::{Anchor, Cell, Container, ObjectClass, ObjectId, ObjectType, Precondition};
 
@@ -94,9 +96,9 @@ pub(crate) fn named(prefix: u8, name: &str) -> Vec<u8> {
 }
 
 /// The name in such a key.
-pub(crate) fn name_in(key: &[u8], place: &str) -> Result<String> {
+pub(crate) fn name_in(key: &[u8], place: impl fmt::Display) -> Result<String> {
     let name = key.get(1..).and_then(|name| str::from_utf8(name).ok());
-    name.map(str::to_owned).ok_or_else(|| Error::corrupt("a name that is not UTF-8", place))
+    name.map(str::to_owned).ok_or_else(|| Error::corrupt("a name that is not UTF-8", place.to_string()))
 }
 
 /// The entries of a new file: object, key and value.
@@ -143,7 +145,7 @@ pub(crate) fn check(container: &dyn Container, place: &str) -> Result<u64> {
     let mut reader = Reader(&layout);
     let number = reader.u32();
     let features = reader.u64();
-    let what = What { record: "layout", place };
+    let what = What { record: "layout", place: &place };
     match (number, features) {
         (Some(LAYOUT), Some(features)) if features & !KNOWN_FEATURES == 0 => {}
         (Some(LAYOUT), Some(features)) => {

@@ -10,6 +10,7 @@
 mod attribute;
 mod attributes;
 mod blobs;
+mod changes;
 mod chunk;
 mod chunks;
 mod commit;

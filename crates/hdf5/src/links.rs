@@ -19,7 +19,7 @@ impl Object {
             return Ok(None);
         }
         let record = self.file().session().get(metadata(self.number()), &named(LINK, name))?;
-        record.map(|record| Link::decode(&record, &self.place())).transpose()
+        record.map(|record| Link::decode(&record, self)).transpose()
     }
 
     /// Adds a link to the group. A hard one counts as a reference to its target, which is in the same file.
@@ -86,7 +86,7 @@ impl Object {
         let (group, key) = (metadata(self.number()), named(LINK, name));
         let record = session.get(group, &key)?;
         let record = record.ok_or_else(|| Error::not_found(format!("link {name:?} of {}", self.place())))?;
-        let link = Link::decode(&record, &self.place())?;
+        let link = Link::decode(&record, self)?;
         session.remove(group, &key);
         Ok(link)
     }

@@ -1,5 +1,7 @@
 //! The record of a key of a map.
 
+use std::fmt;
+
 use crate::{
     Result,
     records::{Place, VERSION, What},
@@ -20,8 +22,8 @@ impl MapEntry {
         record
     }
 
-    pub(crate) fn decode(record: &[u8], place: &str) -> Result<Self> {
-        What { record: "entry of a map", place }.decode(record, |reader| {
+    pub(crate) fn decode(record: &[u8], place: impl fmt::Display) -> Result<Self> {
+        What { record: "entry of a map", place: &place }.decode(record, |reader| {
             let (value, length) = Place::take(reader)?;
             Some(Self { value, length })
         })

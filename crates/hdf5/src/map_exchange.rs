@@ -18,10 +18,10 @@ impl Session {
     /// What this rank has changed in maps since the last exchange.
     pub(crate) fn fresh_map_entries(&self) -> Result<Vec<u8>> {
         let mut message = Vec::new();
-        for at in &self.fresh_entries {
-            let record = self.changes.get(at).and_then(|change| change.value.as_ref());
-            message.put_u64(at.0.lo());
-            put_bytes(&mut message, &at.1);
+        for (object, key) in &self.fresh_entries {
+            let record = self.changes.get(*object, key).and_then(|change| change.value.as_ref());
+            message.put_u64(object.lo());
+            put_bytes(&mut message, key);
             message.put_u8(record.is_some().into());
             if let Some(record) = record {
                 put_bytes(&mut message, record);

@@ -41,8 +41,8 @@ impl Object {
         let (entry, base) = {
             let mut session = self.file().session();
             let Some(record) = session.get(object, &key)? else { return Ok(None) };
-            let is_here = session.changes.contains_key(&(object, key));
-            let entry = MapEntry::decode(&record, &self.place())?;
+            let is_here = session.changes.contains(object, &key);
+            let entry = MapEntry::decode(&record, self)?;
             let is_elsewhere = matches!(entry.value, Place::Array(_));
             (entry, if is_here || !is_elsewhere { None } else { Some(session.base()?) })
         };
@@ -124,7 +124,7 @@ impl Object {
         let (object, base) = (map(self.number()), session.base_listing(map(self.number()))?);
         let is_there = |key: &[u8]| base.binary_search_by(|(there, _)| there.as_slice().cmp(key)).is_ok();
         let mut count = base.len();
-        for (key, change) in session.changed(object) {
+        for (key, change) in session.changes.of(object) {
             match (is_there(key), change.value.is_some()) {
                 (false, true) => count += 1,
                 (true, false) => count -= 1,
@@ -168,7 +168,7 @@ impl Session {
         }
         if let Some((array, length)) = old.as_deref().and_then(|old| value_array(key, old)) {
             self.count_stored(-i128::from(length));
-            let is_here = self.changes.contains_key(&(object, key.to_vec()));
+            let is_here = self.changes.contains(object, key);
             if is_here { self.unused.push(array) } else { self.destroyed.push(array) }
         }
         match record {

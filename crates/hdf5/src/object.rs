@@ -1,6 +1,6 @@
 //! [`Object`]: a handle on an object of a file.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use crate::{Error, File, Header, Kind, Result, file::check_header};
 
@@ -21,6 +21,13 @@ impl Clone for Object {
 impl Drop for Object {
     fn drop(&mut self) {
         self.file.remove_handle(self.number);
+    }
+}
+
+/// Its number and its file.
+impl fmt::Display for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "object {} of {}", self.number, self.file.name())
     }
 }
 
@@ -47,7 +54,7 @@ impl Object {
 
     /// Its number and its file, as errors name it.
     pub fn place(&self) -> String {
-        format!("object {} of {}", self.number, self.file.name())
+        self.to_string()
     }
 
     /// Its header.

@@ -98,8 +98,8 @@ impl Session {
 
     /// The links to create that are on the condition that they are absent.
     fn new_links(&self) -> Vec<(ObjectId, Key, Vec<u8>)> {
-        let new = self.changes.iter().filter(|(_, change)| change.is_new && !self.is_reset);
-        new.filter_map(|((object, key), change)| Some((*object, key.clone(), change.value.clone()?)))
+        let new = self.changes.iter().filter(|(.., change)| change.is_new && !self.is_reset);
+        new.filter_map(|(object, key, change)| Some((object, key.clone(), change.value.clone()?)))
             .collect()
     }
 
@@ -147,10 +147,10 @@ impl Session {
 
     /// Puts the changed entries for which this holds, but for new links.
     fn put_changes(&self, sink: &mut Sink<'_>, is_meant: impl Fn(ObjectId, &[u8]) -> bool) -> Result<()> {
-        for ((object, key), change) in &self.changes {
+        for (object, key, change) in self.changes.iter() {
             let is_conditional = change.is_new && !self.is_reset;
-            if let Some(value) = change.value.as_ref().filter(|_| !is_conditional && is_meant(*object, key)) {
-                sink.push(Update::Put { cell: Cell::kv(*object, key), value })?;
+            if let Some(value) = change.value.as_ref().filter(|_| !is_conditional && is_meant(object, key)) {
+                sink.push(Update::Put { cell: Cell::kv(object, key), value })?;
             }
         }
         Ok(())
@@ -158,8 +158,8 @@ impl Session {
 
     /// Removes entries: those that were removed, and of a truncated file what is left in the objects that every file has.
     fn remove_entries(&self, sink: &mut Sink<'_>, kept: Option<&HashSet<ObjectId>>) -> Result<()> {
-        for ((object, key), _) in self.changes.iter().filter(|(_, change)| change.value.is_none()) {
-            sink.push(Update::Remove { cell: Cell::kv(*object, key) })?;
+        for (object, key, _) in self.changes.iter().filter(|(.., change)| change.value.is_none()) {
+            sink.push(Update::Remove { cell: Cell::kv(object, key) })?;
         }
         if kept.is_none() {
             return Ok(());
@@ -167,7 +167,7 @@ impl Session {
         for object in [metadata(ROOT), FILE, BLOBS] {
             for (key, _) in list(sink.container, object)? {
                 let is_counter = object == FILE && key == crate::layout::STORED_KEY && self.counted.is_some();
-                if !is_counter && !self.changes.contains_key(&(object, key.clone())) {
+                if !is_counter && !self.changes.contains(object, &key) {
                     sink.push(Update::Remove { cell: Cell::kv(object, &key) })?;
                 }
             }
@@ -177,7 +177,7 @@ impl Session {
 
     /// The objects that the commit of a truncated file keeps.
     fn objects_of_changes(&self) -> HashSet<ObjectId> {
-        let entries = self.changes.keys().map(|(object, _)| *object);
+        let entries = self.changes.objects();
         let chunks = self.chunks.keys().map(|(number, _)| index(*number));
         entries.chain(chunks).chain(self.written_arrays()).chain([FILE, BLOBS]).collect()
     }

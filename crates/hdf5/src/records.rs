@@ -3,6 +3,8 @@
 //! Little-endian, fixed widths, a version in front; a length, a u32, stands before bytes. What must stay true: no bytes make a decoder
 //! panic or allocate more than they are long.
 
+use std::fmt;
+
 use isotach_engine_kit::bytes::{Put, Reader};
 
 use isotach_object::ObjectId;
@@ -18,12 +20,12 @@ pub(crate) const VERSION: u8 = 1;
 #[derive(Clone, Copy)]
 pub(crate) struct What<'a> {
     pub(crate) record: &'static str,
-    pub(crate) place: &'a str,
+    pub(crate) place: &'a dyn fmt::Display,
 }
 
 impl What<'_> {
     pub(crate) fn damaged(self) -> Error {
-        Error::corrupt(format!("a damaged {}", self.record), self.place)
+        Error::corrupt(format!("a damaged {}", self.record), self.place.to_string())
     }
 
     /// Reads a whole record.
@@ -189,8 +191,8 @@ impl Header {
         record
     }
 
-    pub(crate) fn decode(record: &[u8], place: &str) -> Result<Self> {
-        What { record: "header", place }.decode(record, Self::take)
+    pub(crate) fn decode(record: &[u8], place: impl fmt::Display) -> Result<Self> {
+        What { record: "header", place: &place }.decode(record, Self::take)
     }
 
     fn take(reader: &mut Reader<'_>) -> Option<Self> {
@@ -286,8 +288,8 @@ impl Link {
         record
     }
 
-    pub(crate) fn decode(record: &[u8], place: &str) -> Result<Self> {
-        What { record: "link", place }.decode(record, |reader| {
+    pub(crate) fn decode(record: &[u8], place: impl fmt::Display) -> Result<Self> {
+        What { record: "link", place: &place }.decode(record, |reader| {
             let (class, charset) = (reader.u8()?, Charset::from_number(reader.u8()?)?);
             let order = reader.u64()?;
             let target = match class {
@@ -322,10 +324,7 @@ impl Place {
 
     pub(crate) fn put(&self, length: u64, record: &mut Vec<u8>) {
         match self {
-            Self::Inline(value) => {
-                record.put_u8(0);
-                put_bytes(record, value);
-            }
+            Self::Inline(value) => put_inline(value, record),
             Self::Array(number) => {
                 record.put_u8(1);
                 record.put_u64(*number);
@@ -348,6 +347,11 @@ impl Place {
     }
 }
 
+fn put_inline(value: &[u8], record: &mut Vec<u8>) {
+    record.put_u8(0);
+    put_bytes(record, value);
+}
+
 /// An attribute as stored: the value may be elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AttributeRecord {
@@ -359,20 +363,18 @@ pub(crate) struct AttributeRecord {
 
 impl AttributeRecord {
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let Attribute { datatype, creation, .. } = &self.attribute;
-        let value = if let Place::Inline(value) = &self.value { value.len() } else { 0 };
-        let mut record = Vec::with_capacity(64 + datatype.len() + creation.len() + value);
-        record.extend([VERSION, self.attribute.charset.number()]);
-        record.put_u64(self.attribute.order);
-        put_bytes(&mut record, &self.attribute.datatype);
-        self.attribute.space.put(&mut record);
-        put_bytes(&mut record, &self.attribute.creation);
-        self.value.put(self.length, &mut record);
-        record
+        match &self.value {
+            Place::Inline(value) => self.attribute.encode_inline(value),
+            elsewhere => {
+                let mut record = self.attribute.encode(0);
+                elsewhere.put(self.length, &mut record);
+                record
+            }
+        }
     }
 
-    pub(crate) fn decode(name: &str, record: &[u8], place: &str) -> Result<Self> {
-        What { record: "attribute", place }.decode(record, |reader| {
+    pub(crate) fn decode(name: &str, record: &[u8], place: impl fmt::Display) -> Result<Self> {
+        What { record: "attribute", place: &place }.decode(record, |reader| {
             let attribute = Attribute {
                 name: name.to_owned(),
                 charset: Charset::from_number(reader.u8()?)?,
@@ -385,6 +387,27 @@ impl AttributeRecord {
             let (value, length) = Place::take(reader)?;
             Some(Self { attribute, value, length })
         })
+    }
+}
+
+impl Attribute {
+    /// All but the value, and room for that.
+    fn encode(&self, room: usize) -> Vec<u8> {
+        let Self { charset, order, datatype, space, creation, .. } = self;
+        let mut record = Vec::with_capacity(64 + datatype.len() + creation.len() + room);
+        record.extend([VERSION, charset.number()]);
+        record.put_u64(*order);
+        put_bytes(&mut record, datatype);
+        space.put(&mut record);
+        put_bytes(&mut record, creation);
+        record
+    }
+
+    /// The record with this value in it.
+    pub(crate) fn encode_inline(&self, value: &[u8]) -> Vec<u8> {
+        let mut record = self.encode(value.len());
+        put_inline(value, &mut record);
+        record
     }
 }
 
@@ -437,8 +460,8 @@ impl Chunk {
         record
     }
 
-    pub(crate) fn decode(record: &[u8], place: &str) -> Result<Self> {
-        What { record: "chunk entry", place }.decode(record, |reader| {
+    pub(crate) fn decode(record: &[u8], place: impl fmt::Display) -> Result<Self> {
+        What { record: "chunk entry", place: &place }.decode(record, |reader| {
             let (form, mask, stored_length) = (reader.u8()?, reader.u32()?, reader.u64()?);
             let form = match form {
                 0 => {
@@ -480,8 +503,8 @@ impl BlobPage {
         record
     }
 
-    pub(crate) fn decode(record: &[u8], place: &str) -> Result<Self> {
-        What { record: "page of blobs", place }.decode(record, |reader| {
+    pub(crate) fn decode(record: &[u8], place: impl fmt::Display) -> Result<Self> {
+        What { record: "page of blobs", place: &place }.decode(record, |reader| {
             let (elsewhere, length) = (flag(reader)?, reader.u32()?);
             let count = usize::try_from(reader.u32()?).ok()?;
             let removed = many(count, reader, |reader| Some((reader.u32()?, reader.u32()?)))?;

@@ -24,7 +24,7 @@ impl Session {
         let header = self.header(number)?;
         if header.as_ref().is_some_and(|header| header.data.is_some()) && !self.is_reset {
             for (_, record) in list(&*self.base()?, index(number))? {
-                let chunk = Chunk::decode(&record, &format!("dataset {number}"))?;
+                let chunk = Chunk::decode(&record, format_args!("dataset {number}"))?;
                 self.destroyed.extend(array_of(&chunk));
                 self.count_stored(-length_of(Some(&chunk)));
             }
@@ -44,7 +44,7 @@ impl Session {
     fn destroy_values(&mut self, object: ObjectId) -> Result<()> {
         let base = self.base_listing(object)?;
         // Values that were replaced or removed since the base are counted and go with the commit already.
-        let has_changes = self.changed(object).next().is_some();
+        let has_changes = self.changes.of(object).next().is_some();
         let gone: HashSet<_> = self.destroyed.iter().filter(|_| has_changes).copied().collect();
         for (array, length) in base.iter().filter_map(|(key, record)| value_array(key, record)) {
             if !gone.contains(&array) {
@@ -59,7 +59,7 @@ impl Session {
     /// Forgets every change of an object but those of chunks. Arrays of values that no commit has named are not needed any more.
     pub(crate) fn forget_changes(&mut self, number: u64) {
         for object in [metadata(number), map(number)] {
-            let values = self.changed(object);
+            let values = self.changes.of(object);
             let values: Vec<_> =
                 values.filter_map(|(key, change)| value_array(key, change.value.as_ref()?)).collect();
             for (array, length) in values {

@@ -14,20 +14,12 @@ use isotach_object::{Anchor, Cell, Container, Epoch, Error as ObjectError, Objec
 use crate::{
     Error, Header, Result,
     blobs::Blobs,
+    changes::{Change, Changes},
     chunk::{Dirty, Key},
     layout::{HEADER, is_map, is_metadata, is_value_index, metadata, name_in},
     records::Chunk,
     value_index::Indexing,
 };
-
-/// A changed entry.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Change {
-    /// `None` for a removed one.
-    pub(crate) value: Option<Vec<u8>>,
-    /// Whether the base has no such entry, and no other process may have put one before the commit.
-    pub(crate) is_new: bool,
-}
 
 /// The object and the key of an entry.
 pub(crate) type Entry = (ObjectId, Vec<u8>);
@@ -56,7 +48,7 @@ pub(crate) struct Session {
     pub(crate) version: Epoch,
     /// The file was truncated: the base counts as empty, and the commit removes what is there.
     pub(crate) is_reset: bool,
-    pub(crate) changes: BTreeMap<Entry, Change>,
+    pub(crate) changes: Changes,
     pub(crate) chunks: BTreeMap<(u64, Key), Dirty>,
     /// Arrays that a part of a transaction names, which keeps them from sweeps.
     pub(crate) prepared: HashSet<ObjectId>,
@@ -109,7 +101,7 @@ impl Session {
             is_past: false,
             version,
             is_reset,
-            changes: BTreeMap::new(),
+            changes: Changes::default(),
             chunks: BTreeMap::new(),
             prepared: HashSet::new(),
             new: HashSet::new(),
@@ -241,7 +233,7 @@ impl Session {
 
     /// The value of an entry.
     pub(crate) fn get(&mut self, object: ObjectId, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        if let Some(change) = self.changes.get(&(object, key.to_vec())) {
+        if let Some(change) = self.changes.get(object, key) {
             return Ok(change.value.clone());
         }
         self.base_entry(object, key)
@@ -281,70 +273,51 @@ impl Session {
     }
 
     pub(crate) fn put(&mut self, object: ObjectId, key: Vec<u8>, value: Vec<u8>) {
-        let at = (object, key);
-        if is_metadata(object) && at.1 == HEADER {
+        if is_metadata(object) && key == HEADER {
             self.headers.remove(&object.lo());
         }
-        match self.changes.get_mut(&at) {
-            Some(change) => change.value = Some(value),
-            None => {
-                self.changes.insert(at, Change { value: Some(value), is_new: false });
-            }
-        }
+        self.changes.entry(object, key).or_insert(Change { value: None, is_new: false }).value = Some(value);
     }
 
     /// Puts an entry that is not there: the commit fails if another process has put one. Where the base is what is there now, another
     /// process may have put it since the caller looked.
     pub(crate) fn put_new(&mut self, object: ObjectId, key: Vec<u8>, value: Vec<u8>) -> Result<()> {
         let is_there = self.base_entry(object, &key)?.is_some();
-        let at = (object, key);
-        let was_removed = self.changes.get(&at).is_some_and(|change| change.value.is_none());
+        let was_removed = self.changes.get(object, &key).is_some_and(|change| change.value.is_none());
         if is_there && !was_removed {
-            let name = name_in(&at.1, "a change").unwrap_or_default();
+            let name = name_in(&key, "a change").unwrap_or_default();
             let what = format!("{name:?} in group {}, which another process created,", object.lo());
             return Err(Error::AlreadyExists { what });
         }
         let is_new = !is_there && !self.is_new(object) && !self.is_reset;
-        self.changes.insert(at, Change { value: Some(value), is_new });
+        self.changes.insert(object, key, Change { value: Some(value), is_new });
         Ok(())
     }
 
     pub(crate) fn remove(&mut self, object: ObjectId, key: &[u8]) {
-        let at = (object, key.to_vec());
-        let is_only_here = self.is_new(object) || self.changes.get(&at).is_some_and(|change| change.is_new);
-        if is_only_here {
-            self.changes.remove(&at);
+        let is_new = |session: &Self| session.changes.get(object, key).is_some_and(|change| change.is_new);
+        if self.is_new(object) || is_new(self) {
+            self.changes.remove(object, key);
         } else {
-            self.changes.insert(at, Change { value: None, is_new: false });
+            self.changes.insert(object, key.to_vec(), Change { value: None, is_new: false });
         }
     }
 
     /// Forgets every change of an object.
     pub(crate) fn forget(&mut self, object: ObjectId) {
-        let keys: Vec<_> = self.changed(object).map(|(key, _)| key.clone()).collect();
-        for key in keys {
-            self.changes.remove(&(object, key));
-        }
+        self.changes.forget(object);
         self.headers.remove(&object.lo());
         self.orders.retain(|(number, _), _| *number != object.lo());
-    }
-
-    pub(crate) fn changed(&self, object: ObjectId) -> impl Iterator<Item = (&Vec<u8>, &Change)> {
-        let from = (object, Vec::new());
-        self.changes
-            .range(from..)
-            .take_while(move |((other, _), _)| *other == object)
-            .map(|((_, key), change)| (key, change))
     }
 
     /// All entries of an object, sorted by key.
     pub(crate) fn list(&mut self, object: ObjectId) -> Result<Arc<Listing>> {
         let base = self.base_listing(object)?;
-        if self.changed(object).next().is_none() {
+        if self.changes.of(object).next().is_none() {
             return Ok(base);
         }
         let mut merged = Vec::with_capacity(base.len());
-        let mut changed = self.changed(object).peekable();
+        let mut changed = self.changes.of(object).peekable();
         for (key, value) in base.iter() {
             while let Some((new, change)) = changed.next_if(|(new, _)| *new < key) {
                 merged.extend(change.value.clone().map(|value| (new.clone(), value)));
@@ -397,7 +370,7 @@ impl Session {
             return Ok(Some(header.clone()));
         }
         let Some(record) = self.get(metadata(number), HEADER)? else { return Ok(None) };
-        let header = Arc::new(Header::decode(&record, &format!("object {number}"))?);
+        let header = Arc::new(Header::decode(&record, format_args!("object {number}"))?);
         self.headers.insert(number, header.clone());
         Ok(Some(header))
     }
@@ -423,7 +396,7 @@ impl Session {
                 self.entries.clear();
             }
             for (at, record) in missing.into_iter().zip(records) {
-                let decode = |record: Vec<u8>| Chunk::decode(&record, &format!("dataset {number}"));
+                let decode = |record: Vec<u8>| Chunk::decode(&record, format_args!("dataset {number}"));
                 let chunk = record.map(decode).transpose()?.map(Arc::new);
                 self.entries.insert((number, keys[at].clone()), chunk.clone());
                 found[at] = Some(chunk);

@@ -10,10 +10,11 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     Data, Error, File, Header, Result, Space,
+    changes::Change,
     layout::{ATTRIBUTE, HEADER, LINK, is_metadata, name_in},
     ranks::{Call, Team},
     records::{bytes, put_bytes},
-    session::{Change, Session},
+    session::Session,
 };
 
 /// A changed entry: the number of the object, the key, and what of the value must be the same.
@@ -22,7 +23,7 @@ type Mark = (u64, Vec<u8>, Vec<u8>);
 impl File {
     /// Fails on all ranks unless all have changed the same.
     pub(crate) fn check_changes(&self, session: &Session, team: &Team, ready: Result<()>) -> Result<()> {
-        let marks: Vec<Mark> = session.changes.iter().filter_map(mark).collect();
+        let marks: Vec<Mark> = session.changes.iter().filter_map(|(object, key, change)| mark(object, key, change)).collect();
         let mut entries = Vec::new();
         for (number, key, value) in &marks {
             entries.put_u64(*number);
@@ -43,8 +44,8 @@ impl File {
     }
 }
 
-fn mark(((object, key), change): (&(ObjectId, Vec<u8>), &Change)) -> Option<Mark> {
-    if !is_metadata(*object) {
+fn mark(object: ObjectId, key: &[u8], change: &Change) -> Option<Mark> {
+    if !is_metadata(object) {
         return None;
     }
     let value = match &change.value {
@@ -55,7 +56,7 @@ fn mark(((object, key), change): (&(ObjectId, Vec<u8>), &Change)) -> Option<Mark
         }
         Some(_) => Vec::new(),
     };
-    Some((object.lo(), key.clone(), value))
+    Some((object.lo(), key.to_vec(), value))
 }
 
 /// A header without what ranks may have otherwise.

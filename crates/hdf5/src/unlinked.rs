@@ -46,9 +46,9 @@ impl File {
 impl Session {
     /// The changed objects that no hard link leads to.
     fn without_links(&self) -> BTreeSet<u64> {
-        let headers = self.changes.iter().filter(|((object, key), _)| is_metadata(*object) && key == HEADER);
+        let headers = self.changes.iter().filter(|(object, key, _)| is_metadata(*object) && *key == HEADER);
         headers
-            .filter_map(|((object, _), change)| {
+            .filter_map(|(object, _, change)| {
                 let header = Header::decode(change.value.as_ref()?, "a change").ok()?;
                 (header.references == 0).then_some(object.lo())
             })

@@ -189,7 +189,7 @@ impl Query<'_> {
                 let known = match (&indexing, record, chunk_entry.map(|chunk| &chunk.form)) {
                     (Some(indexing), Some(record), Some(Form::Array(array))) => {
                         // An entry that this process has made names bins that no version has.
-                        let is_here = session.changes.contains_key(&(value_index(number), key));
+                        let is_here = session.changes.contains(value_index(number), &key);
                         let bins = if is_here { &own } else { container };
                         match indexing.fitting(record, *array, &self.grid.part_within(&place)) {
                             Some(entry) => Known::Entry(entry, bins.clone()),

@@ -28,7 +28,7 @@ impl Session {
                 continue;
             };
             self.put(object, key.clone(), value);
-            if let Some(there) = self.changes.get_mut(&(object, key)) {
+            if let Some(there) = self.changes.get_mut(object, &key) {
                 there.is_new |= change.is_new;
             }
         }
@@ -57,7 +57,7 @@ impl Session {
         // What is changed here is of the other participants: which of them comes first means nothing.
         let is_written = |number: &u64| {
             let objects = [metadata(*number), map(*number)];
-            objects.into_iter().any(|object| self.changed(object).next().is_some())
+            objects.into_iter().any(|object| self.changes.of(object).next().is_some())
                 || self.chunks_of(*number).next().is_some()
         };
         if let Some(number) = part.removed.iter().find(|number| is_written(number)) {

@@ -1,16 +1,19 @@
 //! [`Part`]: what one participant of a transaction has changed, as a record. `docs/hdf5-layout.md` describes it.
 
+use std::fmt;
+
 use isotach_engine_kit::bytes::{Put, Reader};
 use isotach_object::{Container, ObjectId};
 
 use super::books::Books;
 use crate::{
     Error, Result,
+    changes::Change,
     chunk::{Dirty, Key, State, Written, array_of},
     layout::{BLOBS, array, is_map, is_metadata},
     ranges::{Patches, Ranges},
     records::{BlobPage, Chunk, Form, What, bytes, many, put_bytes},
-    session::{Change, Session},
+    session::Session,
     store::{Store, stored_bytes},
     stored::value_array,
     value_index::bins_in,
@@ -168,8 +171,8 @@ impl Part {
         record
     }
 
-    pub(super) fn decode(record: &[u8], place: &str) -> Result<Self> {
-        What { record: "part of a transaction", place }.decode(record, |reader| {
+    pub(super) fn decode(record: &[u8], place: impl fmt::Display) -> Result<Self> {
+        What { record: "part of a transaction", place: &place }.decode(record, |reader| {
             Some(Self {
                 stored: reader.u64()?.cast_signed(),
                 new: take_many(reader, |reader| reader.u64())?,
@@ -233,7 +236,7 @@ impl Session {
             new: self.new.iter().copied().collect(),
             removed: self.removed.iter().copied().collect(),
             destroyed: self.destroyed.clone(),
-            changes: changes.map(|((object, key), change)| (*object, key.clone(), change.clone())).collect(),
+            changes: changes.map(|(object, key, change)| (object, key.clone(), change.clone())).collect(),
             chunks: chunks.map(|((number, key), dirty)| (*number, key.clone(), Content::of(dirty))).collect(),
         })
     }

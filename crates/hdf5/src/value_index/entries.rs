@@ -77,7 +77,7 @@ impl Session {
         if arrays.is_empty() {
             return;
         }
-        let is_here = self.changes.contains_key(&(object, key.to_vec()));
+        let is_here = self.changes.contains(object, key);
         if is_here { self.unused.extend(arrays) } else { self.destroyed.extend(arrays) }
     }
 
@@ -96,7 +96,7 @@ impl Session {
     /// Forgets what was changed in the index of a dataset.
     pub(crate) fn forget_index(&mut self, number: u64) {
         let object = value_index(number);
-        let records = self.changed(object).filter_map(|(key, change)| Some((key, change.value.as_ref()?)));
+        let records = self.changes.of(object).filter_map(|(key, change)| Some((key, change.value.as_ref()?)));
         let arrays: Vec<_> = records.flat_map(|(key, record)| bins_in(object, key, record)).collect();
         self.unused.extend(arrays);
         self.forget(object);

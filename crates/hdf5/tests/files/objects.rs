@@ -54,20 +54,36 @@ fn an_attribute_is_created_once_and_written_in_its_place() {
             let twice = object.create_attribute(attribute("z", value));
             assert!(matches!(twice, Err(Error::AlreadyExists { .. })), "{twice:?}");
         }
-        for value in [b"two".as_slice(), b"three", b"", &large, b"four"] {
+        // In its place is what has the length of what is there, and is not committed.
+        let values = [
+            (b"two".as_slice(), false),
+            (b"six", true),
+            (b"three", false),
+            (b"", false),
+            (&large, false),
+            (&large, false),
+            (b"four", false),
+            (b"five", true),
+        ];
+        for (value, is_in_place) in values {
             let found = object.attribute("a").unwrap().unwrap();
-            object.write_attribute(Attribute { value: value.to_vec(), ..found.clone() }).unwrap();
-            assert_eq!(object.attribute("a").unwrap().unwrap(), Attribute { value: value.to_vec(), ..found });
+            let new = Attribute { value: value.to_vec(), ..found.clone() };
+            assert_eq!(object.rewrite_attribute(&found, value).unwrap(), is_in_place, "{value:?}");
+            if !is_in_place {
+                object.put_attribute(new.clone()).unwrap();
+            }
+            assert_eq!(object.attribute("a").unwrap().unwrap(), new);
         }
         // Another type came between reading and writing.
         let read = object.attribute("z").unwrap().unwrap();
         object.put_attribute(Attribute { datatype: b"epyt".to_vec(), ..read.clone() }).unwrap();
-        object.write_attribute(read.clone()).unwrap();
+        assert!(!object.rewrite_attribute(&read, &read.value).unwrap());
+        object.put_attribute(read.clone()).unwrap();
         drop(object);
         let file = place.reopened(file);
         let object = file.root().unwrap();
         assert_eq!(object.attribute("z").unwrap().unwrap(), read);
-        assert_eq!(object.attribute("a").unwrap().unwrap().value, b"four");
+        assert_eq!(object.attribute("a").unwrap().unwrap().value, b"five");
         assert_eq!(object.attribute("large").unwrap().unwrap().value, large);
         assert_eq!(place.objects(), objects, "no value is left");
     }
