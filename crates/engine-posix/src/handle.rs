@@ -288,7 +288,7 @@ impl PosixContainer {
         if end < reach.saturating_add(after) {
             self.renewed.store(reach, Ordering::Release);
         } else if self.storage.log.is_writable() {
-            runs = checkpoint::make(&self.storage)?;
+            runs = checkpoint::make(&self.storage, self.state_for_run(reach)?)?;
             reach = runs.last().map_or(reach, |run| run.span().to);
         }
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
@@ -300,6 +300,14 @@ impl PosixContainer {
             }
             _ => Ok(()),
         }
+    }
+
+    /// A copy of this handle's state, if the next run begins where its runs end: the log need not be replayed again.
+    fn state_for_run(&self, reach: u64) -> Result<Option<State>> {
+        let guard = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(state) = guard.as_ref() else { return Ok(None) };
+        let begins_there = state.covered(&self.storage) == reach && !state.is_purged(&self.storage)?;
+        Ok(if begins_there { state.copied_for_run(&self.storage, checkpoint::PIECE) } else { None })
     }
 
     /// Replaces this handle's state, whose runs reach `covered`, by one that begins at the newest runs.

@@ -364,7 +364,9 @@ impl Pool for PosixPool {
                 rights::explain(&*self.disk, &path, &need, failing("remove", &path)(error))
             }
         })?;
-        self.sync_containers()?;
+        if self.options.sync {
+            self.sync_containers()?;
+        }
         // The name is gone. What cannot be removed now, because a handle still writes there, is swept later.
         let _ = self.disk.remove_all(&trash);
         self.sweep_trash();

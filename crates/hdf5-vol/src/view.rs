@@ -1,7 +1,7 @@
 //! A view: one opening of a file by one library. All handles that come from it hold it, and the last one closes it.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     ffi::{c_int, c_uint, c_void},
     ptr,
     sync::{
@@ -39,7 +39,7 @@ pub(crate) struct View {
     started: AtomicU64,
     pub(crate) fapl: Option<Id>,
     /// The types that are in use, by their stored form. Before `host` and the shadow, which they refer to.
-    types: Mutex<HashMap<Vec<u8>, Arc<FileType>>>,
+    types: Mutex<BTreeMap<Vec<u8>, Arc<FileType>>>,
     /// Some of them that are plain.
     plain_types: Mutex<Vec<Arc<FileType>>>,
     /// The file object that types in the form of the file belong to; HDF5 asks it for blobs.

@@ -203,9 +203,8 @@ impl Object {
         let listing = self.file().session().list(metadata(self.number()))?;
         let found = listing.iter().filter(|(key, _)| key.first() == Some(&ATTRIBUTE));
         let damaged = || Error::corrupt("a damaged attribute", self.place());
-        let named = found.map(|(key, record)| {
-            Ok((name_in(key, self)?, order_of(key, record).ok_or_else(damaged)?))
-        });
+        let named =
+            found.map(|(key, record)| Ok((name_in(key, self)?, order_of(key, record).ok_or_else(damaged)?)));
         let mut named: Vec<_> = named.collect::<Result<_>>()?;
         if by == By::CreationOrder {
             named.sort_by_key(|(_, order)| *order);

@@ -9,8 +9,8 @@
 use std::{cell::LazyCell, mem};
 
 use isotach_object::{
-    Anchor, Backoff, Cell, Container, Epoch, Error as ObjectError, ObjectId, OwnedUpdate, Precondition, Staging,
-    Transaction, Update,
+    Anchor, Backoff, Cell, Container, Epoch, Error as ObjectError, ObjectId, OwnedUpdate, Precondition,
+    Staging, Transaction, Update,
 };
 
 use crate::{
@@ -234,11 +234,8 @@ impl Session {
 
     fn conditions(&self) -> Vec<Condition> {
         let links = self.changes.iter().filter(|(.., change)| change.is_new && change.value.is_some());
-        let links = links.map(|(object, key, _)| Condition {
-            object,
-            key: key.clone(),
-            expected: Expected::Absent,
-        });
+        let links =
+            links.map(|(object, key, _)| Condition { object, key: key.clone(), expected: Expected::Absent });
         let chunks = self.chunks.iter().filter(|(_, dirty)| matches!(dirty.written, Written::Some(_)));
         let chunks = chunks.map(|((number, key), dirty)| Condition {
             object: index(*number),
@@ -262,7 +259,9 @@ impl Session {
             while let Some(anchor) = next {
                 let (objects, after) = container.list_objects(&anchor, UPDATES_MAX)?;
                 let is_array = |object: ObjectId| object == array(object.lo());
-                for object in objects.into_iter().filter(|object| !is_array(*object) || !keep.contains(object)) {
+                for object in
+                    objects.into_iter().filter(|object| !is_array(*object) || !keep.contains(object))
+                {
                     if is_array(object) {
                         above = above.max(object.lo().saturating_add(1));
                     }
@@ -398,8 +397,12 @@ impl Session {
     /// Goes to the newest version after a conflict. Fails if it has a link that was to be created.
     fn merge(&mut self, store: &Store) -> Result<()> {
         self.go_to_newest(store)?;
-        let new: Vec<_> =
-            self.changes.iter().filter(|(.., change)| change.is_new).map(|(object, key, _)| (object, key.clone())).collect();
+        let new: Vec<_> = self
+            .changes
+            .iter()
+            .filter(|(.., change)| change.is_new)
+            .map(|(object, key, _)| (object, key.clone()))
+            .collect();
         for (object, key) in new {
             if self.base_entry(object, &key)?.is_some() {
                 return Err(exists_now(object, &key));

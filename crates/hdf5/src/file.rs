@@ -1,7 +1,7 @@
 //! [`File`]: an open file, shared by all its handles in the process.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
@@ -35,7 +35,7 @@ pub struct File {
     /// Held by commits alone, and shared by those that read and write data. Before `session`, if both are held.
     gate: RwLock<()>,
     /// How many handles each object has.
-    handles: Mutex<HashMap<u64, u64>>,
+    handles: Mutex<BTreeMap<u64, u64>>,
     /// The ranks that have it open together, if there are several.
     team: OnceLock<Team>,
     /// Why a write failed in part, if one did.
@@ -353,7 +353,7 @@ impl File {
         self.session().remove_blob(id)
     }
 
-    pub(crate) fn handles(&self) -> MutexGuard<'_, HashMap<u64, u64>> {
+    pub(crate) fn handles(&self) -> MutexGuard<'_, BTreeMap<u64, u64>> {
         self.handles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -365,9 +365,8 @@ impl File {
     pub(crate) fn remove_handle(&self, number: u64) {
         {
             let mut handles = self.handles();
-            let left = handles.get(&number).map_or(0, |count| count.saturating_sub(1));
-            if left > 0 {
-                handles.insert(number, left);
+            if let Some(count) = handles.get_mut(&number).filter(|count| **count > 1) {
+                *count -= 1;
                 return;
             }
             handles.remove(&number);

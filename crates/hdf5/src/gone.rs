@@ -61,8 +61,7 @@ impl Session {
         let links = links.filter(|(_, key, change)| {
             change.value.as_ref().and_then(|record| hard_target(key, record)) == Some(number)
         });
-        let links: Vec<_> =
-            links.map(|(object, key, change)| (object, key.clone(), change.is_new)).collect();
+        let links: Vec<_> = links.map(|(object, key, change)| (object, key.clone(), change.is_new)).collect();
         for (object, key, is_new) in links {
             if !is_new && self.base_entry(object, &key)?.is_some() {
                 self.remove(object, &key);

@@ -99,8 +99,7 @@ impl Session {
     /// The links to create that are on the condition that they are absent.
     fn new_links(&self) -> Vec<(ObjectId, Key, Vec<u8>)> {
         let new = self.changes.iter().filter(|(.., change)| change.is_new && !self.is_reset);
-        new.filter_map(|(object, key, change)| Some((object, key.clone(), change.value.clone()?)))
-            .collect()
+        new.filter_map(|(object, key, change)| Some((object, key.clone(), change.value.clone()?))).collect()
     }
 
     /// Fails before anything is done if another process has created one of the links.

@@ -7,11 +7,11 @@ use std::fmt;
 
 use isotach_engine_kit::bytes::{Put, Reader};
 
-use isotach_object::ObjectId;
+use crate::{Charset, Data, Error, Filter, Header, Kind, Link, Result, Space, Target};
 
-use crate::{
-    Attribute, Charset, Data, Error, Filter, Header, Kind, Link, Result, Space, Target, layout::array,
-};
+mod attribute;
+
+pub(crate) use attribute::{AttributeRecord, Place};
 
 /// The version of all records that this program writes, and the greatest that it reads.
 pub(crate) const VERSION: u8 = 1;
@@ -56,6 +56,11 @@ pub(crate) fn put_bytes(record: &mut Vec<u8>, bytes: &[u8]) {
 pub(crate) fn bytes(reader: &mut Reader<'_>) -> Option<Vec<u8>> {
     let length = usize::try_from(reader.u32()?).ok()?;
     reader.take(length).map(<[u8]>::to_vec)
+}
+
+fn skip_bytes(reader: &mut Reader<'_>) -> Option<()> {
+    let length = usize::try_from(reader.u32()?).ok()?;
+    reader.take(length).map(drop)
 }
 
 fn text(reader: &mut Reader<'_>) -> Option<String> {
@@ -138,6 +143,19 @@ impl Space {
             }
             _ => return None,
         })
+    }
+}
+
+impl Space {
+    fn skip(reader: &mut Reader<'_>) -> Option<()> {
+        if reader.u8()? != 2 {
+            return Some(());
+        }
+        for _ in 0..2 {
+            let count = reader.u8()?;
+            reader.take(8 * usize::from(count))?;
+        }
+        Some(())
     }
 }
 
@@ -301,113 +319,6 @@ impl Link {
             };
             Some(Self { target, order, charset })
         })
-    }
-}
-
-/// Where a value is that may be too large for its record.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// In the record.
-    Inline(Vec<u8>),
-    /// In the array with this number.
-    Array(u64),
-}
-
-impl Place {
-    /// The array that has the value.
-    pub(crate) fn array(&self) -> Option<ObjectId> {
-        match self {
-            Self::Inline(_) => None,
-            Self::Array(number) => Some(array(*number)),
-        }
-    }
-
-    pub(crate) fn put(&self, length: u64, record: &mut Vec<u8>) {
-        match self {
-            Self::Inline(value) => put_inline(value, record),
-            Self::Array(number) => {
-                record.put_u8(1);
-                record.put_u64(*number);
-                record.put_u64(length);
-            }
-        }
-    }
-
-    /// The value, and its length.
-    pub(crate) fn take(reader: &mut Reader<'_>) -> Option<(Self, u64)> {
-        match reader.u8()? {
-            0 => {
-                let value = bytes(reader)?;
-                let length = value.len() as u64;
-                Some((Self::Inline(value), length))
-            }
-            1 => Some((Self::Array(reader.u64()?), reader.u64()?)),
-            _ => None,
-        }
-    }
-}
-
-fn put_inline(value: &[u8], record: &mut Vec<u8>) {
-    record.put_u8(0);
-    put_bytes(record, value);
-}
-
-/// An attribute as stored: the value may be elsewhere.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct AttributeRecord {
-    /// Without name and value.
-    pub(crate) attribute: Attribute,
-    pub(crate) value: Place,
-    pub(crate) length: u64,
-}
-
-impl AttributeRecord {
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        match &self.value {
-            Place::Inline(value) => self.attribute.encode_inline(value),
-            elsewhere => {
-                let mut record = self.attribute.encode(0);
-                elsewhere.put(self.length, &mut record);
-                record
-            }
-        }
-    }
-
-    pub(crate) fn decode(name: &str, record: &[u8], place: impl fmt::Display) -> Result<Self> {
-        What { record: "attribute", place: &place }.decode(record, |reader| {
-            let attribute = Attribute {
-                name: name.to_owned(),
-                charset: Charset::from_number(reader.u8()?)?,
-                order: reader.u64()?,
-                datatype: bytes(reader)?,
-                space: Space::take(reader)?,
-                creation: bytes(reader)?,
-                value: Vec::new(),
-            };
-            let (value, length) = Place::take(reader)?;
-            Some(Self { attribute, value, length })
-        })
-    }
-}
-
-impl Attribute {
-    /// All but the value, and room for that.
-    fn encode(&self, room: usize) -> Vec<u8> {
-        let Self { charset, order, datatype, space, creation, .. } = self;
-        let mut record = Vec::with_capacity(64 + datatype.len() + creation.len() + room);
-        record.extend([VERSION, charset.number()]);
-        record.put_u64(*order);
-        put_bytes(&mut record, datatype);
-        space.put(&mut record);
-        put_bytes(&mut record, creation);
-        record
-    }
-
-    /// The record with this value in it.
-    pub(crate) fn encode_inline(&self, value: &[u8]) -> Vec<u8> {
-        let mut record = self.encode(value.len());
-        put_inline(value, &mut record);
-        record
     }
 }
 

@@ -80,8 +80,8 @@ pub(crate) struct Session {
     /// The counter of stored bytes in the commit, if that changes it.
     pub(crate) counted: Option<u64>,
     /// The next number in the order of creation of links (`l`) and attributes (`a`).
-    orders: HashMap<(u64, u8), u64>,
-    headers: HashMap<u64, Arc<Header>>,
+    orders: BTreeMap<(u64, u8), u64>,
+    headers: BTreeMap<u64, Arc<Header>>,
     listed: HashMap<ObjectId, Arc<Listing>>,
     listed_count: usize,
     /// The entry of the base that was read last: programs ask several questions about one attribute.
@@ -118,8 +118,8 @@ impl Session {
             blobs: Blobs::default(),
             stored: 0,
             counted: None,
-            orders: HashMap::new(),
-            headers: HashMap::new(),
+            orders: BTreeMap::new(),
+            headers: BTreeMap::new(),
             listed: HashMap::new(),
             listed_count: 0,
             last: None,

@@ -23,7 +23,8 @@ type Mark = (u64, Vec<u8>, Vec<u8>);
 impl File {
     /// Fails on all ranks unless all have changed the same.
     pub(crate) fn check_changes(&self, session: &Session, team: &Team, ready: Result<()>) -> Result<()> {
-        let marks: Vec<Mark> = session.changes.iter().filter_map(|(object, key, change)| mark(object, key, change)).collect();
+        let marks: Vec<Mark> =
+            session.changes.iter().filter_map(|(object, key, change)| mark(object, key, change)).collect();
         let mut entries = Vec::new();
         for (number, key, value) in &marks {
             entries.put_u64(*number);

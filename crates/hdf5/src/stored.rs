@@ -8,7 +8,7 @@ use isotach_object::{Cell, Container, ObjectId, Update};
 use crate::{
     File, Result,
     chunk::{State, Target},
-    layout::{ATTRIBUTE, ENTRY, FILE, STORED_KEY},
+    layout::{ATTRIBUTE, ENTRY, FILE, STORED_KEY, array},
     map_entry::MapEntry,
     records::{AttributeRecord, Chunk},
     session::Session,
@@ -22,18 +22,14 @@ fn number(record: Option<Vec<u8>>) -> u64 {
 
 /// The array of the value of an attribute or of a key of a map, and its length, if it is not in the record.
 pub(crate) fn value_array(key: &[u8], record: &[u8]) -> Option<(ObjectId, u64)> {
-    let (value, length) = match *key.first()? {
-        ATTRIBUTE => {
-            let record = AttributeRecord::decode("", record, "").ok()?;
-            (record.value, record.length)
-        }
+    match *key.first()? {
+        ATTRIBUTE => AttributeRecord::array_of(record).map(|(number, length)| (array(number), length)),
         ENTRY => {
             let record = MapEntry::decode(record, "").ok()?;
-            (record.value, record.length)
+            Some((record.value.array()?, record.length))
         }
-        _ => return None,
-    };
-    Some((value.array()?, length))
+        _ => None,
+    }
 }
 
 /// The bytes that a chunk stores.

@@ -1,7 +1,7 @@
 //! Checkpoints: writing the state of the log as runs.
 //!
-//! Any process may write a run at any time, and nothing waits for it. It is made from a state of its own, separate from the states of all
-//! handles. A process first claims the work, so that only one of many replays the log for it. A run only repeats the log, so two processes
+//! Any process may write a run at any time, and nothing waits for it. It is made from a state of its own, which may begin as a copy of a
+//! handle's. A process first claims the work, so that only one of many replays the log for it. A run only repeats the log, so two processes
 //! that still write overlapping runs do no harm.
 
 use std::{collections::HashSet, env, ops::Range, path::Path, sync::Arc};
@@ -28,14 +28,15 @@ const TIER_RATIO: u64 = 2;
 /// Runs are merged when more than one in this many is new. Merging looks at all runs, and there are many where there are many snapshots.
 const MERGE_SHARE: usize = 8;
 /// Bytes of log per run, so that a long log needs little memory.
-const PIECE: u64 = 16 << 20;
+pub(crate) const PIECE: u64 = 16 << 20;
 /// Bytes of log above which runs outside the pool are made in a folder.
 const IN_MEMORY: u64 = 64 << 20;
 
-/// Writes runs until they reach to within an interval of the log's end, unless another process does. Returns the final runs.
-pub(crate) fn make(storage: &Storage) -> Result<Vec<Arc<Run>>> {
+/// Writes runs until they reach to within an interval of the log's end, unless another process does. Returns the final runs. `begun` is a
+/// state that has replayed some of the log for the next run.
+pub(crate) fn make(storage: &Storage, begun: Option<State>) -> Result<Vec<Arc<Run>>> {
     let (before, _) = chain::spans(storage)?;
-    let mut state = State::open(storage, NOBODY, &[])?;
+    let mut state = begun.map_or_else(|| State::open(storage, NOBODY, &[]), Ok)?;
     // An old container has none, nor has one after a purge on a full disk.
     reserve::make_reserve_again(&storage.directory);
     let mut new = 0;

@@ -108,6 +108,12 @@ impl State {
         })
     }
 
+    /// A copy for the next run, whatever handle this state is of. `None` if the run would cross a snapshot, or have more than `most` bytes of log.
+    pub(crate) fn copied_for_run(&self, storage: &Storage, most: u64) -> Option<Self> {
+        let is_short = storage.log.epoch_at(self.position) <= self.covered(storage).saturating_add(most);
+        if is_short && self.snapshot_at == 0 { self.copied(self.position, NOBODY) } else { None }
+    }
+
     /// Whether nothing was appended since the last replay.
     pub(crate) fn is_fresh(&self, log_length: u64) -> bool {
         self.seen == log_length

@@ -3,9 +3,35 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::Attribute;
 
 /// Decodes a record and encodes it again.
 type Again = fn(&[u8]) -> Result<Vec<u8>>;
+
+#[test]
+fn the_array_of_a_value_is_found_without_reading_the_rest() {
+    let spaces = [Space::Null, Space::Scalar, Space::Simple { dims: vec![3, 0], max: vec![u64::MAX, 9] }];
+    for space in spaces {
+        let attribute = Attribute { space, ..attribute() };
+        let record = |value, length| AttributeRecord { attribute: attribute.clone(), value, length }.encode();
+        let elsewhere = record(Place::Array(8), 1 << 40);
+        assert_eq!(AttributeRecord::array_of(&elsewhere), Some((8, 1 << 40)));
+        assert_eq!(AttributeRecord::array_of(&record(Place::Inline(vec![1; 16]), 16)), None);
+        assert!((0..elsewhere.len()).all(|length| AttributeRecord::array_of(&elsewhere[..length]).is_none()));
+    }
+}
+
+fn attribute() -> Attribute {
+    Attribute {
+        name: "n".to_owned(),
+        charset: Charset::Ascii,
+        order: 5,
+        datatype: vec![1],
+        space: Space::Scalar,
+        creation: vec![2],
+        value: Vec::new(),
+    }
+}
 
 fn round_trips() -> Vec<(Vec<u8>, Again)> {
     let filter = Filter { id: 1, flags: 1, values: vec![4, u32::MAX], name: "deflate".to_owned() };
@@ -33,15 +59,7 @@ fn round_trips() -> Vec<(Vec<u8>, Again)> {
         Target::User { class: 65, bytes: vec![1, 2] },
     ];
     let links = links.map(|target| Link { target, order: 9, charset: Charset::Utf8 }.encode());
-    let attribute = Attribute {
-        name: "n".to_owned(),
-        charset: Charset::Ascii,
-        order: 5,
-        datatype: vec![1],
-        space: Space::Scalar,
-        creation: vec![2],
-        value: Vec::new(),
-    };
+    let attribute = attribute();
     let inline = Place::Inline(vec![1, 2, 3]);
     let attributes = [(inline, 3), (Place::Array(8), 1 << 40)]
         .map(|(value, length)| AttributeRecord { attribute: attribute.clone(), value, length }.encode());
