@@ -49,7 +49,7 @@ struct Open<'m> {
 
 /// The error for a map that is damaged.
 fn damaged(map: &Object) -> impl Fn(TypeError) -> Error {
-    move |error| FileError::corrupt(error.to_string(), map.place()).into()
+    move |error| FileError::corrupt(error.to_string(), map.to_string()).into()
 }
 
 fn decoded(stored: &[u8]) -> Result<Datatype, TypeError> {
@@ -65,7 +65,7 @@ impl Forms {
             let kind = view.file_type(stored)?;
             if kind.size != datatype.size as usize {
                 let what = format!("elements of {} bytes, of a datatype of {}", kind.size, datatype.size);
-                return Err(Error::from(FileError::corrupt(what, object.place())));
+                return Err(Error::from(FileError::corrupt(what, object.to_string())));
             }
             Ok(Form { kind, datatype })
         };
@@ -167,7 +167,7 @@ impl Open<'_> {
     }
 
     fn absent(&self) -> Error {
-        Error::not_found(format!("the key in the map {}", self.object.place()))
+        Error::not_found(format!("the key in the map {}", self.object))
     }
 }
 

@@ -41,7 +41,7 @@ impl Object {
                 let container = base.unwrap_or_else(|| self.file().store.container.clone());
                 let value = value_bytes(&*container, number, record.length)?;
                 value.ok_or_else(|| {
-                    Error::corrupt(format!("attribute {name:?} with a short value"), self.place())
+                    Error::corrupt(format!("attribute {name:?} with a short value"), self.to_string())
                 })?
             }
         };
@@ -110,7 +110,7 @@ impl Object {
     /// The error for a name that has an attribute. The value that was stored for another is not needed.
     fn taken(&self, session: &mut Session, name: &str, value: &Place) -> Error {
         session.unused.extend(value.array());
-        Error::AlreadyExists { what: format!("attribute {name:?} of {}", self.place()) }
+        Error::AlreadyExists { what: format!("attribute {name:?} of {self}") }
     }
 
     /// Stores a value: in its record, or in an array of its own.
@@ -162,7 +162,7 @@ impl Object {
     }
 
     fn no_attribute(&self, name: &str) -> Error {
-        Error::not_found(format!("attribute {name:?} of {}", self.place()))
+        Error::not_found(format!("attribute {name:?} of {self}"))
     }
 
     /// Gives an attribute another name, and keeps its place in the order of creation. No commit shows both names, or none.
@@ -202,7 +202,7 @@ impl Object {
     pub fn attributes(&self, by: By, order: Order) -> Result<Vec<(String, u64)>> {
         let listing = self.file().session().list(metadata(self.number()))?;
         let found = listing.iter().filter(|(key, _)| key.first() == Some(&ATTRIBUTE));
-        let damaged = || Error::corrupt("a damaged attribute", self.place());
+        let damaged = || Error::corrupt("a damaged attribute", self.to_string());
         let named =
             found.map(|(key, record)| Ok((name_in(key, self)?, order_of(key, record).ok_or_else(damaged)?)));
         let mut named: Vec<_> = named.collect::<Result<_>>()?;

@@ -67,7 +67,7 @@ impl Object {
             ChunkAt::Index(at) => {
                 let keys = self.stored_keys(&mut session)?;
                 let key = usize::try_from(at).ok().and_then(|at| keys.into_iter().nth(at));
-                key.ok_or_else(|| Error::not_found(format!("chunk {at} of {}", self.place())))?
+                key.ok_or_else(|| Error::not_found(format!("chunk {at} of {self}")))?
             }
         };
         let (chunk, _) = self.stored(&mut session, &key)?;
@@ -91,13 +91,13 @@ impl Object {
 
     fn info(&self, grid: &Grid, key: &Key, chunk: &Chunk) -> Result<ChunkInfo> {
         let place = place_of(key, grid.rank());
-        let place = place.ok_or_else(|| Error::corrupt("a damaged key of a chunk", self.place()))?;
+        let place = place.ok_or_else(|| Error::corrupt("a damaged key of a chunk", self.to_string()))?;
         Ok(ChunkInfo { offset: grid.offset(&place), mask: chunk.mask, stored_length: chunk.stored_length })
     }
 
     /// A stored chunk, and whether this session has stored it. Of one with patches, what the base has.
     fn stored(&self, session: &mut Session, key: &Key) -> Result<(Chunk, bool)> {
-        let absent = || Error::not_found(format!("the chunk of {}", self.place()));
+        let absent = || Error::not_found(format!("the chunk of {self}"));
         match session.chunks.get(&(self.number(), key.clone())).map(|dirty| &dirty.state) {
             Some(State::Stored(chunk)) => return Ok(((**chunk).clone(), true)),
             Some(State::Removed) => return Err(absent()),
@@ -125,7 +125,7 @@ impl Object {
         let container = if is_own { self.file().store.container.clone() } else { session.base()? };
         let stored = stored_bytes(&*container, self.number(), &key, &chunk)?;
         let mut bytes =
-            stored.ok_or_else(|| Error::corrupt("a chunk that is missing or short", self.place()))?;
+            stored.ok_or_else(|| Error::corrupt("a chunk that is missing or short", self.to_string()))?;
         if let Some(dirty) = session.chunks.get(&(self.number(), key))
             && let State::Patches(patches) = &dirty.state
         {

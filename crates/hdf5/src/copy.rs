@@ -189,7 +189,7 @@ impl Copying<'_> {
         let form = match self.options.convert {
             Some(_) => {
                 let form = Stored::parse(datatype).and_then(|stored| stored.datatype()?.file_form());
-                Some(form.map_err(|error| Error::corrupt(error.to_string(), from.place()))?)
+                Some(form.map_err(|error| Error::corrupt(error.to_string(), from.to_string()))?)
             }
             None => None,
         };
@@ -343,7 +343,7 @@ impl From<isotach_hdf5_types::Error> for Damage {
 impl Damage {
     fn at(self, map: &Object) -> Error {
         match self {
-            Self::Value(error) => Error::corrupt(error.to_string(), map.place()),
+            Self::Value(error) => Error::corrupt(error.to_string(), map.to_string()),
             Self::Copy(error) => error,
         }
     }

@@ -64,7 +64,7 @@ impl Object {
             |key: &Key| self.file().team().is_none_or(|team| team.owner(number, key) == team.rank());
         for key in self.stored_keys(session)? {
             let place = place_of(&key, after.rank());
-            let place = place.ok_or_else(|| Error::corrupt("a damaged key of a chunk", self.place()))?;
+            let place = place.ok_or_else(|| Error::corrupt("a damaged key of a chunk", self.to_string()))?;
             let (within, was_within) = (after.part_within(&place), before.part_within(&place));
             if !after.contains(&place) {
                 session.remove_chunk(number, key)?;

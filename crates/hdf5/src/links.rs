@@ -61,7 +61,7 @@ impl Object {
     fn put_link(&self, session: &mut Session, name: &str, target: Target, charset: Charset) -> Result<()> {
         let (group, key) = (metadata(self.number()), named(LINK, name));
         if session.get(group, &key)?.is_some() {
-            return Err(Error::AlreadyExists { what: format!("link {name:?} of {}", self.place()) });
+            return Err(Error::AlreadyExists { what: format!("link {name:?} of {self}") });
         }
         let tracks = session.header(self.number())?.is_some_and(|header| header.tracks_link_order);
         let order = if tracks { session.next_order(self.number(), LINK)? } else { 0 };
@@ -85,7 +85,7 @@ impl Object {
     fn take_link(&self, session: &mut Session, name: &str) -> Result<Link> {
         let (group, key) = (metadata(self.number()), named(LINK, name));
         let record = session.get(group, &key)?;
-        let record = record.ok_or_else(|| Error::not_found(format!("link {name:?} of {}", self.place())))?;
+        let record = record.ok_or_else(|| Error::not_found(format!("link {name:?} of {self}")))?;
         let link = Link::decode(&record, self)?;
         session.remove(group, &key);
         Ok(link)
@@ -117,7 +117,7 @@ impl Object {
         if self.file().number() != to.file().number() {
             return Err(Error::invalid("a group of another file", "one of the same file"));
         }
-        self.link(name)?.ok_or_else(|| Error::not_found(format!("link {name:?} of {}", self.place())))
+        self.link(name)?.ok_or_else(|| Error::not_found(format!("link {name:?} of {self}")))
     }
 
     /// All links of the group.

@@ -51,7 +51,8 @@ impl Object {
             Place::Array(number) => {
                 let container = base.unwrap_or_else(|| self.file().store.container.clone());
                 let value = value_bytes(&*container, number, entry.length)?;
-                let damaged = || Error::corrupt("a value of a map that is missing or short", self.place());
+                let damaged =
+                    || Error::corrupt("a value of a map that is missing or short", self.to_string());
                 value.ok_or_else(damaged).map(Some)
             }
         }
@@ -75,7 +76,7 @@ impl Object {
         self.file().check_writable()?;
         self.check_map()?;
         if key.len() > KEY_MAX {
-            let what = format!("a key of {} bytes in the map {}", key.len(), self.place());
+            let what = format!("a key of {} bytes in the map {self}", key.len());
             return Err(Error::invalid(what, format!("at most {KEY_MAX} bytes")));
         }
         let length = value.len() as u64;
@@ -99,7 +100,7 @@ impl Object {
         let (object, key) = (map(self.number()), stored_key(key));
         let mut session = self.file().session();
         if key.len() > KEY_MAX + 1 || session.get(object, &key)?.is_none() {
-            return Err(Error::not_found(format!("the key in the map {}", self.place())));
+            return Err(Error::not_found(format!("the key in the map {self}")));
         }
         session.put_map_entry(object, key, None)
     }
@@ -138,7 +139,7 @@ impl Object {
         if self.kind() == Kind::Map {
             return Ok(());
         }
-        Err(Error::invalid(format!("{}, which is a {:?}", self.place(), self.kind()), "a map"))
+        Err(Error::invalid(format!("{self}, which is a {:?}", self.kind()), "a map"))
     }
 }
 

@@ -24,7 +24,7 @@ impl Drop for Object {
     }
 }
 
-/// Its number and its file.
+/// Its number and its file, as errors name it.
 impl fmt::Display for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "object {} of {}", self.number, self.file.name())
@@ -52,17 +52,12 @@ impl Object {
         self.kind
     }
 
-    /// Its number and its file, as errors name it.
-    pub fn place(&self) -> String {
-        self.to_string()
-    }
-
     /// Its header.
     ///
     /// # Errors
     /// `NotFound` if another process has removed the object; `Corrupt`, `Object`.
     pub fn header(&self) -> Result<Arc<Header>> {
-        self.file.session().header(self.number)?.ok_or_else(|| Error::not_found(self.place()))
+        self.file.session().header(self.number)?.ok_or_else(|| Error::not_found(self.to_string()))
     }
 
     /// Replaces its header. To change an extent use [`Object::set_extent`].

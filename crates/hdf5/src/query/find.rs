@@ -115,7 +115,7 @@ impl Object {
         let Ok(datatype) = stored else { return Ok(false) };
         let of_value = Condition::Value { member: Vec::new(), test: test.clone() };
         let bound = Bound::leniently(&of_value, Some(&datatype), &mut |_| Ok(false))?;
-        let place = |at| format!("element {at} of attribute {name} of {}", self.place());
+        let place = |at| format!("element {at} of attribute {name} of {self}");
         let source = Source { file: self.file(), place: &place };
         Ok(!bound.scan(&bound.formula, &attribute.value, &source)?.is_empty())
     }

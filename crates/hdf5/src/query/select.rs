@@ -91,7 +91,7 @@ impl Object {
         let header = self.header()?;
         let data = self.data_of(&header)?;
         if StoredCreation::parse(&header.creation).is_ok_and(|creation| creation.is_virtual()) {
-            let what = format!("a query of {}, which is virtual: query its sources", self.place());
+            let what = format!("a query of {self}, which is virtual: query its sources");
             return Err(Error::unsupported(what));
         }
         let grid = Grid::of(data)?;
@@ -117,7 +117,7 @@ impl Object {
 /// Whether an element that was never written passes.
 fn fill_passes(bound: &Bound, data: &Data, object: &Object) -> Result<bool> {
     let element = data.fill.clone().unwrap_or_else(|| vec![0; data.element as usize]);
-    let place = |_| format!("the fill value of {}", object.place());
+    let place = |_| format!("the fill value of {object}");
     let source = Source { file: object.file(), place: &place };
     Ok(!bound.scan(&bound.formula, &element, &source)?.is_empty())
 }
@@ -235,7 +235,7 @@ impl Query<'_> {
         self.object.read_pieces(self.target, self.grid, &[piece], buffer)?;
         let place = |at| {
             let place = self.grid.element_in(job.chunk, at as u64);
-            format!("element {place:?} of {}", self.object.place())
+            format!("element {place:?} of {}", self.object)
         };
         let source = Source { file: self.object.file(), place: &place };
         Ok((InChunk::Some(self.bound.scan(formula, buffer, &source)?), Way::Scan))

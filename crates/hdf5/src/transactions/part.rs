@@ -258,7 +258,7 @@ impl Part {
         let record = stored_bytes(container, 0, &[], &chunk)?;
         let record = record
             .ok_or_else(|| Error::corrupt("a part of a transaction that is missing or short", place()))?;
-        Self::decode(&record, &place())
+        Self::decode(&record, place())
     }
 }
 

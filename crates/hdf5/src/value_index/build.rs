@@ -78,8 +78,8 @@ impl Object {
                 let mut session = self.file().session();
                 session.spill_whole(store, Some(self.number()))?;
                 let indexing = session.indexing(self.number())?;
-                let indexing =
-                    indexing.ok_or_else(|| Error::corrupt("damaged settings of its index", self.place()))?;
+                let indexing = indexing
+                    .ok_or_else(|| Error::corrupt("damaged settings of its index", self.to_string()))?;
                 let mut chunks = self.stored_chunks(&mut session, &grid)?;
                 let fits: Vec<bool> = self.fitting(&mut session, &indexing, &grid, &chunks)?;
                 let mut fits = fits.into_iter();
@@ -107,7 +107,7 @@ impl Object {
             Ok(())
         })?;
         let info = self.index_info(&grid)?;
-        info.ok_or_else(|| Error::corrupt("damaged settings of its index", self.place()))
+        info.ok_or_else(|| Error::corrupt("damaged settings of its index", self.to_string()))
     }
 
     /// The index of a dataset, if it has one.
@@ -142,14 +142,14 @@ impl Object {
 
     /// The datatype of a dataset that is queried or indexed.
     pub(crate) fn readable_type(&self, header: &crate::Header) -> Result<Datatype> {
-        datatype_of(header).ok_or_else(|| Error::corrupt("a datatype that cannot be read", self.place()))
+        datatype_of(header).ok_or_else(|| Error::corrupt("a datatype that cannot be read", self.to_string()))
     }
 
     /// The members to index.
     fn members(&self, options: &IndexOptions, datatype: &Datatype) -> Result<Vec<Vec<String>>> {
         if options.members.is_empty() {
             let members = Column::numbers(datatype);
-            let what = || format!("an index of {}, whose elements are {datatype}", self.place());
+            let what = || format!("an index of {self}, whose elements are {datatype}");
             return if members.is_empty() { Err(Error::invalid(what(), "numbers")) } else { Ok(members) };
         }
         for member in &options.members {
