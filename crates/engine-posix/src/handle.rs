@@ -11,7 +11,11 @@ use isotach_object::{Cell, Error, Label, Result};
 
 use crate::{
     format::extent::Sums,
-    index::{chain, checkpoint, run::Run, state::State},
+    index::{
+        chain, checkpoint,
+        run::{Run, Span},
+        state::State,
+    },
     io::{data::DIRECT, storage::Storage},
     sync::{
         AtomicBool, AtomicU64, AtomicUsize, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
@@ -288,7 +292,7 @@ impl PosixContainer {
         if end < reach.saturating_add(after) {
             self.renewed.store(reach, Ordering::Release);
         } else if self.storage.log.is_writable() {
-            runs = checkpoint::make(&self.storage, self.state_for_run(reach)?)?;
+            runs = checkpoint::make(&self.storage, |spans, most| self.state_for_run(spans, most))?;
             reach = runs.last().map_or(reach, |run| run.span().to);
         }
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
@@ -302,12 +306,11 @@ impl PosixContainer {
         }
     }
 
-    /// A copy of this handle's state, if the next run begins where its runs end: the log need not be replayed again.
-    fn state_for_run(&self, reach: u64) -> Result<Option<State>> {
-        let guard = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        let Some(state) = guard.as_ref() else { return Ok(None) };
-        let begins_there = state.covered(&self.storage) == reach && !state.is_purged(&self.storage)?;
-        Ok(if begins_there { state.copied_for_run(&self.storage, checkpoint::PIECE) } else { None })
+    /// A copy of this handle's state, if a run can begin with it: the log need not be replayed again.
+    fn state_for_run(&self, spans: &[Span], most: u64) -> Result<Option<State>> {
+        // A replay that panicked may have left half a frame in the state.
+        let Ok(guard) = self.state.read() else { return Ok(None) };
+        guard.as_ref().map_or(Ok(None), |state| state.copied_for_run(&self.storage, spans, most))
     }
 
     /// Replaces this handle's state, whose runs reach `covered`, by one that begins at the newest runs.
@@ -377,6 +380,39 @@ mod tests {
         handle.update(&[Update::Put { cell: cell(), value }]).unwrap();
         handle.flush().unwrap();
         handle.epoch().unwrap().0
+    }
+
+    #[test]
+    fn a_run_is_the_same_whether_its_state_was_copied_or_replayed() {
+        let fixture = Fixture::new("?sync=no&checkpoint=1000000");
+        let handle = fixture.handle();
+        for number in 0..50_u64 {
+            let object = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, number % 7);
+            handle
+                .update(&[Update::Put { cell: Cell::kv(object, &number.to_le_bytes()), value: b"v" }])
+                .unwrap();
+            handle.update(&[Update::Remove { cell: Cell::kv(object, &(number / 2).to_le_bytes()) }]).unwrap();
+        }
+        handle.flush().unwrap();
+        handle.get_many(&[cell()]).unwrap();
+        let mut storage = fixture.pool.open_storage(&fixture.path()).unwrap();
+        storage.options.checkpoint = 256;
+        let bytes_of = |made: Result<Vec<Arc<Run>>>| {
+            let [run] = &made.unwrap()[..] else { panic!("one run") };
+            let path = fixture.path().join(run.span().file_name());
+            let bytes = std::fs::read(&path).unwrap();
+            std::fs::remove_file(path).unwrap();
+            (run.span(), bytes)
+        };
+        let copied = checkpoint::make(&storage, |spans, most| {
+            let copied = handle.state_for_run(spans, most)?;
+            assert!(copied.is_some(), "there is a state to copy");
+            Ok(copied)
+        });
+        assert!(bytes_of(copied) == bytes_of(checkpoint::make(&storage, |_, _| Ok(None))));
+        assert!(handle.state_for_run(&[], 10).unwrap().is_none(), "that is more log than the run may have");
+        let other = Span { from: 0, to: 200, tag: 0 };
+        assert!(handle.state_for_run(&[other], u64::MAX).unwrap().is_none(), "others have made a run");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 """Native HDF5 and the connector under one h5py program, in turns: medians and ratios, as a table in Markdown.
 
-    python crates/hdf5-vol/benches/speed.py --plugins FOLDER [--folder FOLDER] [--mib 256] [--rounds 5] [--options '?sync=no']
+    python crates/hdf5-vol/benches/speed.py --plugins FOLDER [--folder FOLDER] [--mib 256] [--rounds 6] [--options '?sync=no']
 
 ``--plugins`` is a folder with nothing but ``libisotach_vol.so``. Native HDF5 never syncs a file, so the connector does not by default, either. Unfair to the connector: it sums
 every byte, and its commit survives a kill at any moment. Unfair to native HDF5: its chunk cache of 1 MiB holds one chunk.
@@ -131,7 +131,7 @@ def main() -> None:
     parser.add_argument("--plugins", type=Path)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--mib", type=int, default=256)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--options", default="?sync=no")
     parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--writer", nargs=2, help=argparse.SUPPRESS)
@@ -161,7 +161,7 @@ def main() -> None:
                 if done.returncode != 0:
                     sys.exit(f"speed.py: error: the work failed under {name}; the lines above say why")
                 rounds[name].append(json.loads(done.stdout))
-        # Who is second finds memory that the system has just freed.
+        # The second program reuses memory that the first has freed, so the order alternates.
         turns.reverse()
     print("| | native | isotach | of native |\n|---|---:|---:|---:|")
     for what in rounds["native"][0]:

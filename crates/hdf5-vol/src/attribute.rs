@@ -59,12 +59,12 @@ pub(crate) unsafe fn create(
         creation: plist::encode(library, new.acpl)?,
         value: vec![0; length],
     })?;
-    Ok(give(place, stored, count))
+    Ok(give(place, stored, length, count))
 }
 
-fn give(place: Place, stored: Attribute, count: usize) -> *mut c_void {
+fn give(place: Place, stored: Attribute, length: usize, count: usize) -> *mut c_void {
     let stored = Attribute { value: Vec::new(), ..stored };
-    Handle::give(place.view, Body::Attribute(OpenAttribute { node: place.node, stored, count }))
+    Handle::give(place.view, Body::Attribute(OpenAttribute { node: place.node, stored, length, count }))
 }
 
 /// Opens an attribute by its name, or by its place in a list.
@@ -77,8 +77,8 @@ pub(crate) unsafe fn open(
     // SAFETY: HDF5 passes an object of this connector and a location.
     let (place, name) = unsafe { (owner(object, loc)?, name_in(object, loc, name)?) };
     let stored = existing(place.object(), &name)?;
-    let count = count_of(&stored.space)?;
-    Ok(give(place, stored, count))
+    let (length, count) = (stored.value.len(), count_of(&stored.space)?);
+    Ok(give(place, stored, length, count))
 }
 
 /// The object that has the attribute. A location by index is about the attributes of the object that it names.
@@ -243,7 +243,7 @@ pub(crate) unsafe fn write(
 }
 
 /// Writes the value of an attribute that is as it was opened, was changed since the last commit, and has the type of the memory. Returns
-/// whether that was so.
+/// whether it wrote the value.
 ///
 /// # Safety
 /// The buffer is null or has as many elements of the type as the attribute had when it was opened.
@@ -255,12 +255,16 @@ unsafe fn rewrite(
     buffer: *const c_void,
 ) -> Result<bool> {
     let kind = view.file_type(&open.stored.datatype)?;
-    let length = kind.size.saturating_mul(open.count);
-    if buffer.is_null() || length == 0 || !yes(library.H5Tequal(memory_type, kind.file.raw()), "H5Tequal")? {
+    // A damaged extent is not trusted.
+    let is_sound = kind.size.checked_mul(open.count) == Some(open.length);
+    if buffer.is_null() || open.length == 0 || !is_sound {
         return Ok(false);
     }
-    // SAFETY: equal types have equal sizes.
-    let value = unsafe { slice::from_raw_parts(buffer.cast::<u8>(), length) };
+    if !yes(library.H5Tequal(memory_type, kind.file.raw()), "H5Tequal")? {
+        return Ok(false);
+    }
+    // SAFETY: the caller's promise; equal types have equal sizes, and so many elements have been stored.
+    let value = unsafe { slice::from_raw_parts(buffer.cast::<u8>(), open.length) };
     Ok(open.node.object.rewrite_attribute(&open.stored, value)?)
 }
 

@@ -97,6 +97,8 @@ pub(crate) struct OpenAttribute {
     pub(crate) node: Node,
     /// What it was when it was opened, without its value.
     pub(crate) stored: Attribute,
+    /// Bytes of its value then.
+    pub(crate) length: usize,
     /// How many elements it had then: as many are in the program's buffers.
     pub(crate) count: usize,
 }

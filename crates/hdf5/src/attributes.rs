@@ -83,8 +83,9 @@ impl Object {
         Ok(record.attribute)
     }
 
-    /// Sets the value of an attribute whose last change is not committed, if it is still this one but for the value, of the same length. Returns
-    /// whether it did. Programs create an attribute and write it: this takes less than [`Object::put_attribute`].
+    /// Replaces the value of an uncommitted attribute in place. Returns false, and changes nothing, if the attribute is committed, if it differs
+    /// from `attribute` in more than the value, or if the length of the value differs. Programs create an attribute and write it: this takes less
+    /// than [`Object::put_attribute`].
     ///
     /// # Errors
     /// `ReadOnly`.
@@ -94,17 +95,16 @@ impl Object {
             return Ok(false);
         }
         let (object, key) = (metadata(self.number()), named(ATTRIBUTE, &attribute.name));
+        let mut session = self.file().session();
+        let old = session.changes.get_mut(object, &key).and_then(|change| change.value.as_mut());
+        let Some(old) = old else { return Ok(false) };
         let new = attribute.encode_inline(value);
         let head = new.len() - value.len();
-        if let Some(change) = self.file().session().changes.get_mut(object, &key)
-            && let Some(old) = &mut change.value
-            && old.len() == new.len()
-            && old[..head] == new[..head]
-        {
+        let is_same = old.len() == new.len() && old[..head] == new[..head];
+        if is_same {
             *old = new;
-            return Ok(true);
         }
-        Ok(false)
+        Ok(is_same)
     }
 
     /// The error for a name that has an attribute. The value that was stored for another is not needed.

@@ -38,8 +38,10 @@ impl Changes {
         self.get(object, key).is_some()
     }
 
-    pub(crate) fn entry(&mut self, object: ObjectId, key: Vec<u8>) -> btree_map::Entry<'_, Vec<u8>, Change> {
-        self.0.entry(object).or_default().entry(key)
+    /// Changes the value of an entry.
+    pub(crate) fn put(&mut self, object: ObjectId, key: Vec<u8>, value: Vec<u8>) {
+        let entries = self.0.entry(object).or_default();
+        entries.entry(key).or_insert(Change { value: None, is_new: false }).value = Some(value);
     }
 
     pub(crate) fn insert(&mut self, object: ObjectId, key: Vec<u8>, change: Change) {

@@ -144,16 +144,18 @@ impl Space {
             _ => return None,
         })
     }
-}
 
-impl Space {
+    /// Takes as many bytes as [`take`](Self::take).
     fn skip(reader: &mut Reader<'_>) -> Option<()> {
-        if reader.u8()? != 2 {
-            return Some(());
-        }
-        for _ in 0..2 {
-            let count = reader.u8()?;
-            reader.take(8 * usize::from(count))?;
+        match reader.u8()? {
+            0 | 1 => {}
+            2 => {
+                for _ in 0..2 {
+                    let count = reader.u8()?;
+                    reader.take(8 * usize::from(count))?;
+                }
+            }
+            _ => return None,
         }
         Some(())
     }

@@ -276,7 +276,7 @@ impl Session {
         if is_metadata(object) && key == HEADER {
             self.headers.remove(&object.lo());
         }
-        self.changes.entry(object, key).or_insert(Change { value: None, is_new: false }).value = Some(value);
+        self.changes.put(object, key, value);
     }
 
     /// Puts an entry that is not there: the commit fails if another process has put one. Where the base is what is there now, another

@@ -28,15 +28,18 @@ const TIER_RATIO: u64 = 2;
 /// Runs are merged when more than one in this many is new. Merging looks at all runs, and there are many where there are many snapshots.
 const MERGE_SHARE: usize = 8;
 /// Bytes of log per run, so that a long log needs little memory.
-pub(crate) const PIECE: u64 = 16 << 20;
+const PIECE: u64 = 16 << 20;
 /// Bytes of log above which runs outside the pool are made in a folder.
 const IN_MEMORY: u64 = 64 << 20;
 
-/// Writes runs until they reach to within an interval of the log's end, unless another process does. Returns the final runs. `begun` is a
-/// state that has replayed some of the log for the next run.
-pub(crate) fn make(storage: &Storage, begun: Option<State>) -> Result<Vec<Arc<Run>>> {
+/// Writes runs until they reach to within an interval of the log's end, unless another process does. Returns the final runs. `begun`
+/// may have a state at the end of these runs that has replayed some of the log behind them, up to so many bytes.
+pub(crate) fn make(
+    storage: &Storage,
+    begun: impl FnOnce(&[Span], u64) -> Result<Option<State>>,
+) -> Result<Vec<Arc<Run>>> {
     let (before, _) = chain::spans(storage)?;
-    let mut state = begun.map_or_else(|| State::open(storage, NOBODY, &[]), Ok)?;
+    let mut state = begun(&before, PIECE)?.map_or_else(|| State::open(storage, NOBODY, &[]), Ok)?;
     // An old container has none, nor has one after a purge on a full disk.
     reserve::make_reserve_again(&storage.directory);
     let mut new = 0;
@@ -67,7 +70,8 @@ fn extend(state: &mut State, storage: &Storage, before: &[Span]) -> Result<bool>
     if now.iter().any(|span| span.from == from && !before.contains(span)) {
         return Ok(false);
     }
-    state.replay_to(storage, state.position.saturating_add(PIECE))?;
+    let until = storage.log.position_of(from).unwrap_or(state.position).saturating_add(PIECE);
+    state.replay_to(storage, until)?;
     if storage.log.epoch_at(state.position) == from {
         // The frame there is not whole yet.
         return Ok(false);

@@ -19,7 +19,7 @@ use crate::{
         chain,
         entry::{Entry, Versioned},
         raw::LazyEntry,
-        run::Run,
+        run::{Run, Span},
         table::Table,
     },
     io::{
@@ -108,10 +108,22 @@ impl State {
         })
     }
 
-    /// A copy for the next run, whatever handle this state is of. `None` if the run would cross a snapshot, or have more than `most` bytes of log.
-    pub(crate) fn copied_for_run(&self, storage: &Storage, most: u64) -> Option<Self> {
+    /// A copy for the next run; it waits for no verdict. `None` if that run would cross a snapshot or have more than `most` bytes of log, if the
+    /// runs are no longer those of `spans`, or if the log has become shorter.
+    pub(crate) fn copied_for_run(
+        &self,
+        storage: &Storage,
+        spans: &[Span],
+        most: u64,
+    ) -> Result<Option<Self>> {
+        let start = storage.log.epoch_at(0);
         let is_short = storage.log.epoch_at(self.position) <= self.covered(storage).saturating_add(most);
-        if is_short && self.snapshot_at == 0 { self.copied(self.position, NOBODY) } else { None }
+        let has_runs = self.runs.iter().map(|run| run.span()).eq(chain::chain(spans, start));
+        let is_usable = is_short && has_runs && self.snapshot_at == 0;
+        if !is_usable || self.is_purged(storage)? || self.seen > storage.log.length()? {
+            return Ok(None);
+        }
+        Ok(self.copied(self.position, NOBODY))
     }
 
     /// Whether nothing was appended since the last replay.

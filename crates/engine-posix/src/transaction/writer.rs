@@ -26,7 +26,7 @@ use crate::{
         flush_notes::{self, NoteWriter},
         log::Log,
         storage::Storage,
-        unsynced,
+        unsynced::Unsettled,
     },
 };
 
@@ -324,8 +324,9 @@ impl Writer {
         }
         if !self.announced {
             self.notes.check_writable(&self.directory, self.uuid)?;
-            if self.sync {
-                unsynced::settle(log.disk(), &self.directory)?;
+            // Its creator did not wait for the device.
+            if let Some(unsettled) = Unsettled::of(&self.directory)?.filter(|_| self.sync) {
+                unsettled.settle(log.disk()).inspect_err(|_| self.failed = true)?;
             }
             self.announce(log)?;
         }

@@ -1,7 +1,7 @@
 //! Creation and removal, interrupted at every moment by a kill or a power failure: a pool can be removed and created again, and a container
 //! exists completely or not at all.
 
-use isotach_engine_posix::simulation::{Loss, SimulatedDisk};
+use isotach_engine_posix::simulation::{Fault, Loss, SimulatedDisk};
 use isotach_needs::seed;
 use isotach_object::{Cell, ContainerOptions, Error, ObjectClass, ObjectId, ObjectType, PoolUri, Update};
 
@@ -82,7 +82,7 @@ fn a_flush_that_waits_is_durable_in_a_container_whose_creator_did_not_wait() {
     waiting.update(&[Update::Put { cell: cells[1], value: b"second" }]).unwrap();
     waiting.flush().unwrap();
     let flushed = disk.changes();
-    // Another handle that waits, which need not sync what the first has.
+    // A second waiting handle finds the container settled.
     let other = disk.engine().open_pool(&uri).unwrap().open_container(&label).unwrap();
     other.update(&[Update::Put { cell: cells[0], value: b"first" }]).unwrap();
     other.flush().unwrap();
@@ -96,6 +96,10 @@ fn a_flush_that_waits_is_durable_in_a_container_whose_creator_did_not_wait() {
                 let found = found.unwrap_or_else(|error| panic!("{case}: {error}"));
                 assert_eq!(found, [Some(b"first".to_vec()), Some(b"second".to_vec())], "{case}");
             } else if pool.open_container(&label).and_then(|container| container.get_many(&cells)).is_err() {
+                match pool.create_container(&label, &options) {
+                    Ok(()) | Err(Error::AlreadyExists { .. }) => {}
+                    Err(error) => panic!("{case}: {error}"),
+                }
                 // What is left of it is no obstacle.
                 match pool.destroy_container(&label) {
                     Ok(()) | Err(Error::NotFound { .. }) => {}
@@ -105,4 +109,59 @@ fn a_flush_that_waits_is_durable_in_a_container_whose_creator_did_not_wait() {
             }
         }
     }
+}
+
+/// A pool with a container whose creator did not wait for the device.
+fn unsynced() -> SimulatedDisk {
+    let disk = SimulatedDisk::new();
+    disk.engine().create_pool(&POOL.parse().unwrap()).unwrap();
+    let scratch = disk.engine().open_pool(&"posix:/pool?sync=no".parse().unwrap()).unwrap();
+    scratch.create_container(&"a".parse().unwrap(), &ContainerOptions::default()).unwrap();
+    disk
+}
+
+#[test]
+fn a_container_that_is_created_again_by_one_who_waits_is_durable() {
+    let (disk, label) = (unsynced(), "a".parse().unwrap());
+    let uri: PoolUri = POOL.parse().unwrap();
+    let again = disk.engine().open_pool(&uri).unwrap().create_container(&label, &ContainerOptions::default());
+    assert!(matches!(again, Err(Error::AlreadyExists { .. })), "{again:?}");
+    let left = disk.after_crash(usize::MAX, Loss::All);
+    left.engine().open_pool(&uri).unwrap().open_container(&label).unwrap();
+}
+
+#[test]
+fn a_handle_whose_first_sync_of_a_container_failed_writes_no_more() {
+    let settled = || {
+        let disk = unsynced();
+        let pool = disk.engine().open_pool(&POOL.parse().unwrap()).unwrap();
+        assert!(pool.create_container(&"a".parse().unwrap(), &ContainerOptions::default()).is_err());
+        disk
+    };
+    // The syncs of three files and of their folder, and the opening and the sync of the folder with the label.
+    assert_eq!(refusals(unsynced), refusals(settled) + 6);
+}
+
+/// How many of the calls of a flush end the handle if they fail.
+fn refusals(made: impl Fn() -> SimulatedDisk) -> usize {
+    let cell = Cell::kv(ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1), b"key");
+    let mut refusals = 0;
+    for number in 0.. {
+        let disk = made();
+        let pool = disk.engine().open_pool(&POOL.parse().unwrap()).unwrap();
+        let container = pool.open_container(&"a".parse().unwrap()).unwrap();
+        let put = || {
+            container.update(&[Update::Put { cell, value: b"value" }])?;
+            container.flush()
+        };
+        let fault = disk.calls() + number;
+        disk.set_fault(Some(Fault::Broken(fault)));
+        let first = put();
+        if disk.calls() <= fault {
+            break;
+        }
+        disk.set_fault(None);
+        refusals += usize::from(first.is_err() && matches!(put(), Err(Error::Poisoned { .. })));
+    }
+    refusals
 }

@@ -77,7 +77,7 @@ impl AttributeRecord {
         }
     }
 
-    /// The array that has the value, and the value's length, if it is not in the record. The rest is skipped.
+    /// The array that has the value, and the value's length, if it is not in the record. The rest is skipped, and may be damaged.
     pub(crate) fn array_of(record: &[u8]) -> Option<(u64, u64)> {
         let mut reader = Reader(record);
         // Its version, the encoding of the name, and the order.

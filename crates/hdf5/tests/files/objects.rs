@@ -54,7 +54,7 @@ fn an_attribute_is_created_once_and_written_in_its_place() {
             let twice = object.create_attribute(attribute("z", value));
             assert!(matches!(twice, Err(Error::AlreadyExists { .. })), "{twice:?}");
         }
-        // In its place is what has the length of what is there, and is not committed.
+        // Only an uncommitted value of the same length is replaced in place.
         let values = [
             (b"two".as_slice(), false),
             (b"six", true),
