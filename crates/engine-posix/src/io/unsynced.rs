@@ -28,8 +28,11 @@ pub(crate) struct Unsettled<'c> {
 }
 
 impl<'c> Unsettled<'c> {
-    /// `None` for a container that is durable.
-    pub(crate) fn of(container: &'c Directory) -> Result<Option<Self>> {
+    /// `None` for a container that is durable, and for who does not wait for the device.
+    pub(crate) fn of(container: &'c Directory, waits: bool) -> Result<Option<Self>> {
+        if !waits {
+            return Ok(None);
+        }
         let mark = if_there(container.stat(FILE)).map_err(|error| container.failed("stat", FILE, error))?;
         if mark.is_none() {
             return Ok(None);
@@ -59,7 +62,7 @@ impl<'c> Unsettled<'c> {
 pub(crate) fn settle_at(disk: &dyn Folder, path: &Path) -> Result<()> {
     disk.sync_name(path).map_err(failing("sync", path))?;
     let Ok(container) = Directory::open(disk, path) else { return Ok(()) };
-    match Unsettled::of(&container) {
+    match Unsettled::of(&container, true) {
         Ok(Some(unsettled)) => unsettled.settle(disk),
         Ok(None) | Err(_) => Ok(()),
     }

@@ -324,8 +324,7 @@ impl Writer {
         }
         if !self.announced {
             self.notes.check_writable(&self.directory, self.uuid)?;
-            // Its creator did not wait for the device.
-            if let Some(unsettled) = Unsettled::of(&self.directory)?.filter(|_| self.sync) {
+            if let Some(unsettled) = Unsettled::of(&self.directory, self.sync)? {
                 unsettled.settle(log.disk()).inspect_err(|_| self.failed = true)?;
             }
             self.announce(log)?;
