@@ -28,6 +28,8 @@ from typing import Any
 DATASETS, ATTRIBUTES = 1000, 10
 # Processes that write to one file, the datasets of each, and their size in MiB.
 WRITERS, STEPS, MIB = 8, 10, 4
+# How long a writer waits for the file.
+SECONDS_MAX = 60
 ACTS = (
     "1 MiB chunks written, MiB/s",
     "1 MiB chunks read, MiB/s",
@@ -177,14 +179,14 @@ def write_beside_others(name: str, number: str) -> None:
 
 def opened(open_file: Callable[[str, str], Any], name: str) -> Any:
     """The file, once no other writer has it."""
+    end = time.monotonic() + SECONDS_MAX
     while True:
         try:
             return open_file(name, "r+")
-        except BlockingIOError:
-            pass
         except OSError as error:
             # The lock of native HDF5 has a gap: a file that another writer is closing may be taken for a damaged one.
-            if "truncated file" not in str(error):
+            is_in_use = isinstance(error, BlockingIOError) or "truncated file" in str(error)
+            if not is_in_use or time.monotonic() > end:
                 raise
         time.sleep(0.001)
 

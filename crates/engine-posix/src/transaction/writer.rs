@@ -324,8 +324,8 @@ impl Writer {
         }
         if !self.announced {
             self.notes.check_writable(&self.directory, self.uuid)?;
-            if let Some(unsettled) = Unsettled::of(&self.directory, self.sync)? {
-                unsettled.settle(log.disk()).inspect_err(|_| self.failed = true)?;
+            if let Some(unsettled) = Unsettled::of(log.disk(), &self.directory, self.sync)? {
+                unsettled.settle().inspect_err(|_| self.failed = true)?;
             }
             self.announce(log)?;
         }

@@ -131,21 +131,22 @@ fn a_container_that_is_created_again_by_one_who_waits_is_durable() {
 }
 
 #[test]
-fn a_handle_whose_first_sync_of_a_container_failed_writes_no_more() {
+fn after_a_failed_first_sync_nobody_writes_until_the_machine_restarts() {
     let settled = || {
         let disk = unsynced();
         let pool = disk.engine().open_pool(&POOL.parse().unwrap()).unwrap();
         assert!(pool.create_container(&"a".parse().unwrap(), &ContainerOptions::default()).is_err());
         disk
     };
-    // The syncs of three files and of their folder, and the opening and the sync of the folder with the label.
-    assert_eq!(refusals(unsynced), refusals(settled) + 6);
+    // The syncs of three files, of their folder, and of the folder with the label.
+    let (refused, marks) = refusals(unsynced);
+    assert_eq!((refused - refusals(settled).0, marks), (5, 5));
 }
 
-/// How many of the calls of a flush end the handle if they fail.
-fn refusals(made: impl Fn() -> SimulatedDisk) -> usize {
+/// How many of the calls of a flush end the handle if they fail, and how many of these end all others, too, until a restart.
+fn refusals(made: impl Fn() -> SimulatedDisk) -> (usize, usize) {
     let cell = Cell::kv(ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1), b"key");
-    let mut refusals = 0;
+    let (mut refusals, mut marks) = (0, 0);
     for number in 0.. {
         let disk = made();
         let pool = disk.engine().open_pool(&POOL.parse().unwrap()).unwrap();
@@ -158,10 +159,21 @@ fn refusals(made: impl Fn() -> SimulatedDisk) -> usize {
         disk.set_fault(Some(Fault::Broken(fault)));
         let first = put();
         if disk.calls() <= fault {
-            break;
+            return (refusals, marks);
         }
         disk.set_fault(None);
-        refusals += usize::from(first.is_err() && matches!(put(), Err(Error::Poisoned { .. })));
+        let is_refused = first.is_err() && matches!(put(), Err(Error::Poisoned { .. }));
+        refusals += usize::from(is_refused);
+        let write = |disk: &SimulatedDisk| {
+            let pool = disk.engine().open_pool(&POOL.parse().unwrap()).unwrap();
+            let container = pool.open_container(&"a".parse().unwrap()).unwrap();
+            container.update(&[Update::Put { cell, value: b"value" }])?;
+            container.flush()
+        };
+        let is_marked = disk.files().iter().any(|(path, length)| path.ends_with("unsynced") && *length > 0);
+        assert_eq!(write(&disk).is_err(), is_marked, "another handle after call {number} failed");
+        marks += usize::from(is_marked);
+        write(&disk.after_crash(usize::MAX, Loss::Nothing)).unwrap();
     }
-    refusals
+    (refusals, marks)
 }
