@@ -125,15 +125,17 @@ fn creation(view: &View, dcpl: Hid, kind: &FileType, unused_fill: &[u8]) -> Resu
     if plist::is_default(library, dcpl) {
         return Ok(Vec::new());
     }
-    let copy = Id::new(library, library.H5Pcopy(dcpl), "H5Pcopy")?;
-    if plist::fill(library, dcpl)? == Fill::User {
+    let encoded = if plist::fill(library, dcpl)? == Fill::User {
+        let copy = Id::new(library, library.H5Pcopy(dcpl), "H5Pcopy")?;
         // SAFETY: no value means an undefined one.
         let status = unsafe { library.H5Pset_fill_value(copy.raw(), kind.memory.raw(), std::ptr::null()) };
         check(status, "H5Pset_fill_value")?;
-    }
+        plist::encode(library, copy.raw())?
+    } else {
+        view.encoded_list(dcpl)?
+    };
     let length =
         u32::try_from(unused_fill.len()).map_err(|_| Error::unsupported("elements of 4 GiB and more"))?;
-    let encoded = plist::encode(library, copy.raw())?;
     Ok([&length.to_le_bytes()[..], unused_fill, &encoded].concat())
 }
 

@@ -123,6 +123,7 @@ library! {
         H5Pget_elink_fapl(list: Hid) -> Hid;
         H5Pget_virtual_vspace(list: Hid, index: usize) -> Hid;
         H5Pget_virtual_srcspace(list: Hid, index: usize) -> Hid;
+        H5Pequal(list: Hid, other: Hid) -> Htri;
         H5Pget_nfilters(list: Hid) -> c_int;
         H5Premove_filter(list: Hid, filter: c_int) -> Herr;
         H5Pset_alloc_time(list: Hid, time: c_int) -> Herr;

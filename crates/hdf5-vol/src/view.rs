@@ -13,13 +13,13 @@ use std::{
 use isotach_hdf5::{Access, Error as FileError, File, Last, Object, Resolved, Site};
 
 use crate::{
-    abi::{NAME, access},
+    abi::{Hid, NAME, access},
     background, crossing,
     error::{Error, Result},
     handle::{Body, Handle, is_type_of, take},
-    id::Id,
+    id::{Id, yes},
     library::Library,
-    search,
+    plist, search,
     shadow::{self, Shadow},
     types::FileType,
 };
@@ -42,6 +42,8 @@ pub(crate) struct View {
     types: Mutex<BTreeMap<Vec<u8>, Arc<FileType>>>,
     /// Some of them that are plain.
     plain_types: Mutex<Vec<Arc<FileType>>>,
+    /// The last list of [`Self::encoded_list`], and its stored form.
+    encoded_list: Mutex<Option<(Id, Vec<u8>)>>,
     /// The file object that types in the form of the file belong to; HDF5 asks it for blobs.
     host: Host,
     pub(crate) shadow: Arc<Shadow>,
@@ -87,6 +89,7 @@ impl View {
             fapl,
             types: Mutex::default(),
             plain_types: Mutex::default(),
+            encoded_list: Mutex::default(),
             host: Host(Handle::host(library, view.clone())),
             shadow,
             file_handles: AtomicUsize::new(0),
@@ -277,6 +280,20 @@ impl View {
         if known.len() < PLAIN_TYPES {
             known.push(kind);
         }
+    }
+
+    /// The stored form of a property list. Programs create many objects with equal lists, and encoding one takes far longer than comparing.
+    pub(crate) fn encoded_list(&self, list: Hid) -> Result<Vec<u8>> {
+        let mut kept = self.encoded_list.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, encoded)) = &*kept
+            && yes(self.library.H5Pequal(list, known.raw()), "H5Pequal")?
+        {
+            return Ok(encoded.clone());
+        }
+        let copy = Id::new(self.library, self.library.H5Pcopy(list), "H5Pcopy")?;
+        let encoded = plist::encode(self.library, copy.raw())?;
+        *kept = Some((copy, encoded.clone()));
+        Ok(encoded)
     }
 
     /// Notes the path by which an object was reached.
