@@ -282,7 +282,8 @@ impl View {
         }
     }
 
-    /// The stored form of a property list. Programs create many objects with equal lists, and encoding one takes far longer than comparing.
+    /// The stored form of a property list. Programs create many objects with equal lists, and encoding one takes far longer than comparing. For
+    /// neither chunked nor virtual data: `H5Pequal` ignores the last dimension of a chunk, and where the selections of mappings lie.
     pub(crate) fn encoded_list(&self, list: Hid) -> Result<Vec<u8>> {
         let mut kept = self.encoded_list.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, encoded)) = &*kept

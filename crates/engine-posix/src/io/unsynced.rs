@@ -28,33 +28,35 @@ pub(crate) struct Unsettled<'c> {
     container: &'c Directory,
     files: Vec<Arc<dyn File>>,
     labels: Box<dyn Folder>,
+    /// A sync has failed since the machine was started: a second one would prove nothing, because the system reports a lost write once.
+    has_failed: bool,
 }
 
 impl<'c> Unsettled<'c> {
     /// `None` for a container that is durable, and for a handle that does not wait.
     ///
-    /// Fails for a writer that may not read the folder with the label, and if a sync has failed since the machine was started: a second one would
-    /// prove nothing, because the system reports a lost write once.
+    /// Fails for a writer that may not read the folder with the label.
     pub(crate) fn of(disk: &dyn Folder, container: &'c Directory, waits: bool) -> Result<Option<Self>> {
         if !waits {
             return Ok(None);
         }
         let failed = |error| container.failed("read", FILE, error);
         let Some(mark) = if_there(container.read_all(FILE, BOOT)).map_err(failed)? else { return Ok(None) };
-        if !mark.is_empty() && mark == boot(container) {
-            return Err(Error::Poisoned { what: container.path().display().to_string() });
-        }
+        let has_failed = is_of_this_boot(container, &mark);
         let log = log::file_name(GENERATION);
         let open = |name: &str| container.read(name).map_err(|error| container.failed("open", name, error));
         let files = [superblock::FILE, &log, flush_notes::FILE].into_iter().map(open);
         let files = files.collect::<Result<_>>()?;
         let labels = above(container.path()).unwrap_or(container.path());
         let labels = disk.folder(labels, true).map_err(failing("open", labels))?;
-        Ok(Some(Self { container, files, labels }))
+        Ok(Some(Self { container, files, labels, has_failed }))
     }
 
     /// Syncs what the creator left unsynced. After a failure nobody appends until the machine restarts.
     pub(crate) fn settle(&self) -> Result<()> {
+        if self.has_failed {
+            return Err(self.refused());
+        }
         let synced = self.files.iter().try_for_each(|file| file.sync());
         let synced = synced.and_then(|()| self.container.sync()).and_then(|()| self.labels.sync());
         if let Err(error) = synced {
@@ -63,10 +65,24 @@ impl<'c> Unsettled<'c> {
             let _ = mark.and_then(|mark| mark.write_all_at(&boot(self.container), 0));
             return Err(self.container.failed("sync", "", error));
         }
+        // Another handle may have been told of the failure meanwhile.
+        if self.container.read_all(FILE, BOOT).is_ok_and(|mark| is_of_this_boot(self.container, &mark)) {
+            return Err(self.refused());
+        }
         // If the file stays, the next writer only syncs again.
         let _ = self.container.remove(FILE);
         Ok(())
     }
+
+    fn refused(&self) -> Error {
+        Error::Poisoned { what: self.container.path().display().to_string() }
+    }
+}
+
+/// Whether a mark says that a sync has failed since the machine was started, or may have.
+fn is_of_this_boot(container: &Directory, mark: &[u8]) -> bool {
+    let boot = boot(container);
+    !mark.is_empty() && (boot.is_empty() || mark == boot)
 }
 
 /// This start of the machine, as a mark has it; empty if it is unknown.

@@ -168,6 +168,8 @@ fn refusals(made: impl Fn() -> SimulatedDisk) -> (usize, usize) {
             let pool = disk.engine().open_pool(&POOL.parse().unwrap()).unwrap();
             let container = pool.open_container(&"a".parse().unwrap()).unwrap();
             container.update(&[Update::Put { cell, value: b"value" }])?;
+            // Reading may give up what cannot be written. The flush says so.
+            container.get_many(&[cell])?;
             container.flush()
         };
         let is_marked = disk.files().iter().any(|(path, length)| path.ends_with("unsynced") && *length > 0);
