@@ -50,6 +50,24 @@ print("done")
 """
 
 
+ALIKE = """
+import h5py, numpy as np
+shapes = {"a": (10,), "b": (1000,), "c": (2, 4), "d": (2, 5)}
+with h5py.File("alike.h5", "w") as file:
+    for name, chunks in shapes.items():
+        file.create_dataset(name, tuple(20 * length for length in chunks), "f4", chunks=chunks)
+    file["source"] = np.arange(20)
+    for name, first in (("low", 0), ("high", 10)):
+        layout = h5py.VirtualLayout((10,), "i8")
+        layout[:] = h5py.VirtualSource(".", "source", (20,))[first : first + 10]
+        file.create_virtual_dataset(name, layout)
+with h5py.File("alike.h5") as file:
+    assert {name: file[name].chunks for name in shapes} == shapes
+    assert file["low"][:].tolist() == [*range(10)] and file["high"][:].tolist() == [*range(10, 20)]
+print("done")
+"""
+
+
 def run(connector: Connector, script: str, folder: Path) -> None:
     folder.mkdir()
     done = connector.run([sys.executable, "-c", script], folder=folder)
@@ -70,3 +88,10 @@ def test_xarray_reads_what_it_wrote_with_either_engine(
 ) -> None:
     for name, connector in (("native", NATIVE), ("isotach", isotach)):
         run(connector, XARRAY.format(engine=engine), tmp_path / name)
+
+
+def test_datasets_with_lists_that_hdf5_takes_for_equal_keep_their_own(
+    isotach: Connector, tmp_path: Path
+) -> None:
+    for name, connector in (("native", NATIVE), ("isotach", isotach)):
+        run(connector, ALIKE, tmp_path / name)
