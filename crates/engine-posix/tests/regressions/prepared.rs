@@ -7,7 +7,7 @@ use isotach_object::{
     Result, Transaction, Update, Verify, Versions,
 };
 
-use crate::{Store, array, change, entries, entry, key};
+use crate::{BEGIN, Store, array, change, entries, entry, key};
 
 const LONG: usize = 400_000;
 
@@ -137,7 +137,7 @@ fn a_damaged_prepared_segment_only_blocks_its_own_commit() {
     prepare(&*store.open(), "bad", 2, 300);
     let bad = store.data_files().into_iter().find(|path| !before.contains(path)).unwrap();
     assert_eq!(verify(&store, true), (2, Vec::new()));
-    let flip = |at: usize| change(&bad, |bytes| bytes[at] ^= 1);
+    let flip = |at: usize| change(&bad, |bytes| bytes[BEGIN as usize + at] ^= 1);
     // The bulk bytes come first, then the segments.
     flip(100);
     let (_, findings) = verify(&store, true);

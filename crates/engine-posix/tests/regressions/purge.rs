@@ -16,7 +16,9 @@ use isotach_object::{
     Transaction, Update, extents_of,
 };
 
-use crate::{ALL, QUICK, Store, array, assert_holds, change, entries, entry, key, put, put_frames, tree};
+use crate::{
+    ALL, BEGIN, QUICK, Store, array, assert_holds, change, entries, entry, key, put, put_frames, tree,
+};
 
 const SIZE: usize = 200_000;
 
@@ -363,7 +365,7 @@ fn a_purge_keeps_the_file_of_a_damaged_array() {
     write(&*container, 0..3, 1);
     drop(container);
     let [data] = &store.data_files()[..] else { panic!("one file") };
-    change(data, |bytes| bytes[4 * SIZE + 5] ^= 1);
+    change(data, |bytes| bytes[BEGIN as usize + 4 * SIZE + 5] ^= 1);
     store.purge();
     assert!(data.exists());
     let container = store.open();
