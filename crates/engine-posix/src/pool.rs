@@ -295,7 +295,7 @@ fn fill(disk: &dyn Folder, directory: &Path, sync: bool) -> Result<()> {
     }
     if !sync {
         let path = directory.join(unsynced::FILE);
-        disk.write_new(&path, &[]).map_err(failing("create", &path))?;
+        disk.write_new(&path, &unsynced::NONE_FAILED).map_err(failing("create", &path))?;
     }
     Ok(())
 }

@@ -1,9 +1,11 @@
 //! Containers that were created without waiting for the device (FORMAT.md section 8.8).
 //!
-//! What must stay true: such a container has the file `unsynced` before it has its label, and loses it only after its first files and its
-//! label are durable. So a flush that waits for the device keeps its promise, whoever created the container.
+//! What must stay true:
+//! - Such a container has the file `unsynced` before it has its label, and loses it only after its first files and its label are durable. So a
+//!   flush that waits for the device keeps its promise, whoever created the container.
+//! - The system reports a lost write once. Whoever syncs these files holds the lock of `unsynced`, and writes into it that a sync has failed.
 
-use std::{path::Path, sync::Arc};
+use std::{io, path::Path, sync::Arc};
 
 use isotach_object::{Error, Result};
 
@@ -19,37 +21,50 @@ use crate::{
 
 /// The file that marks such a container.
 pub(crate) const FILE: &str = "unsynced";
-/// Bytes of the mark, if a sync has failed: the number of that start of the machine.
-const BOOT: usize = 8;
+/// What is in it: the number of the start of the machine in which a sync has failed, or 0. It is there from the beginning, so that a full disk
+/// has space for the number.
+pub(crate) const NONE_FAILED: [u8; 8] = 0_u64.to_le_bytes();
+/// The number where it is not known which start this is.
+const UNKNOWN: u64 = u64::MAX;
 
-/// The first files of such a container, open, and the folder with its label.
+/// Such a container: its mark, locked, its first files, open, and the folder with its label.
 #[derive(Debug)]
 pub(crate) struct Unsettled<'c> {
     container: &'c Directory,
+    mark: Arc<dyn File>,
+    /// This start of the machine.
+    boot: u64,
     files: Vec<Arc<dyn File>>,
     labels: Box<dyn Folder>,
-    /// A sync has failed since the machine was started: a second one would prove nothing, because the system reports a lost write once.
+    /// A sync has failed since the machine was started. A second one would prove nothing.
     has_failed: bool,
 }
 
 impl<'c> Unsettled<'c> {
-    /// `None` for a container that is durable, and for a handle that does not wait.
+    /// `None` for a container that is durable, and for a handle that does not wait. Waits for another handle that is settling the container.
     ///
     /// Fails for a writer that may not read the folder with the label.
     pub(crate) fn of(disk: &dyn Folder, container: &'c Directory, waits: bool) -> Result<Option<Self>> {
         if !waits {
             return Ok(None);
         }
-        let failed = |error| container.failed("read", FILE, error);
-        let Some(mark) = if_there(container.read_all(FILE, BOOT)).map_err(failed)? else { return Ok(None) };
-        let has_failed = is_of_this_boot(container, &mark);
+        let failed = |error| container.failed("open", FILE, error);
+        let Some(mark) = if_there(container.change(FILE)).map_err(failed)? else { return Ok(None) };
+        let boot = container.boot().map_err(failed)?.unwrap_or(UNKNOWN);
         let log = log::file_name(GENERATION);
         let open = |name: &str| container.read(name).map_err(|error| container.failed("open", name, error));
         let files = [superblock::FILE, &log, flush_notes::FILE].into_iter().map(open);
         let files = files.collect::<Result<_>>()?;
         let labels = above(container.path()).unwrap_or(container.path());
         let labels = disk.folder(labels, true).map_err(failing("open", labels))?;
-        Ok(Some(Self { container, files, labels, has_failed }))
+        lock(&*mark).map_err(failed)?;
+        if if_there(container.stat(FILE)).map_err(failed)?.is_none() {
+            return Ok(None);
+        }
+        let mut noted = NONE_FAILED;
+        mark.read_full_at(&mut noted, 0).map_err(failed)?;
+        let has_failed = has_failed_since(boot, u64::from_le_bytes(noted));
+        Ok(Some(Self { container, mark, boot, files, labels, has_failed }))
     }
 
     /// Syncs what the creator left unsynced. After a failure nobody appends until the machine restarts.
@@ -61,13 +76,8 @@ impl<'c> Unsettled<'c> {
         let synced = synced.and_then(|()| self.container.sync()).and_then(|()| self.labels.sync());
         if let Err(error) = synced {
             // If the mark cannot be written, only this handle stops.
-            let mark = self.container.change(FILE);
-            let _ = mark.and_then(|mark| mark.write_all_at(&boot(self.container), 0));
+            let _ = self.mark.write_all_at(&self.boot.to_le_bytes(), 0);
             return Err(self.container.failed("sync", "", error));
-        }
-        // Another handle may have been told of the failure meanwhile.
-        if self.container.read_all(FILE, BOOT).is_ok_and(|mark| is_of_this_boot(self.container, &mark)) {
-            return Err(self.refused());
         }
         // If the file stays, the next writer only syncs again.
         let _ = self.container.remove(FILE);
@@ -75,28 +85,50 @@ impl<'c> Unsettled<'c> {
     }
 
     fn refused(&self) -> Error {
-        Error::Poisoned { what: self.container.path().display().to_string() }
+        let remedy = match self.boot {
+            UNKNOWN => "to write to it, remove its file `unsynced`",
+            _ => "to write to it, restart the machine",
+        };
+        let what = format!(
+            "a sync of it has failed, so what was written before may be lost; it can be read and copied; {remedy}"
+        );
+        self.container.failed("write to", "", io::Error::other(what))
     }
 }
 
-/// Whether a mark says that a sync has failed since the machine was started, or may have.
-fn is_of_this_boot(container: &Directory, mark: &[u8]) -> bool {
-    let boot = boot(container);
-    !mark.is_empty() && (boot.is_empty() || mark == boot)
+/// Waits for the lock of the mark. Where there are no locks, two handles may settle a container at once.
+fn lock(mark: &dyn File) -> io::Result<()> {
+    match mark.lock() {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => lock(mark),
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
+        outcome => outcome,
+    }
 }
 
-/// This start of the machine, as a mark has it; empty if it is unknown.
-fn boot(container: &Directory) -> Vec<u8> {
-    container.boot().ok().flatten().map(u64::to_le_bytes).map_or_else(Vec::new, Vec::from)
+/// Whether a sync has failed in this start of the machine, or may have.
+fn has_failed_since(boot: u64, noted: u64) -> bool {
+    noted != 0 && (noted == boot || [noted, boot].contains(&UNKNOWN))
 }
 
-/// Makes the container at a path durable, which another process has created. One that cannot be opened, or not be made durable by this user, is
-/// left to those that write to it.
+/// Makes the container at a path durable, which another process has created. One that this user cannot open, or not for writing, is left to those
+/// that write to it.
 pub(crate) fn settle_at(disk: &dyn Folder, path: &Path) -> Result<()> {
-    disk.sync_name(path).map_err(failing("sync", path))?;
     let Ok(container) = Directory::open(disk, path) else { return Ok(()) };
     match Unsettled::of(disk, &container, true) {
         Ok(Some(unsettled)) => unsettled.settle(),
-        Ok(None) | Err(_) => Ok(()),
+        Ok(None) => disk.sync_name(path).map_err(failing("sync", path)),
+        Err(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_counts_in_its_own_start_and_where_either_start_is_unknown() {
+        let counts = [(7, 0), (UNKNOWN, 0), (7, 8), (7, 7), (7, UNKNOWN), (UNKNOWN, 7), (UNKNOWN, UNKNOWN)];
+        let counts = counts.map(|(boot, noted)| has_failed_since(boot, noted));
+        assert_eq!(counts, [false, false, false, true, true, true, true]);
     }
 }

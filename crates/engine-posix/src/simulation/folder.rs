@@ -9,6 +9,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    thread,
 };
 
 use isotach_object::SharedBytes;
@@ -156,7 +157,7 @@ impl Folder for SimulatedFolder {
 
     fn boot(&self) -> io::Result<Option<u64>> {
         let world = self.disk.call()?;
-        Ok(Some(world.boot))
+        Ok(Some(world.boot + 1))
     }
 
     fn is_shared(&self) -> bool {
@@ -282,6 +283,16 @@ impl File for SimulatedFile {
         world.locked.push(self.inode);
         self.locked.store(true, Ordering::Release);
         Ok(())
+    }
+
+    fn lock(&self) -> io::Result<()> {
+        loop {
+            match self.try_lock() {
+                Ok(()) => return Ok(()),
+                Err(TryLockError::WouldBlock) => thread::yield_now(),
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+        }
     }
 
     fn share(&self, position: u64, length: u64) -> io::Result<SharedBytes> {

@@ -89,7 +89,7 @@ struct World {
     capacity: Option<u64>,
     /// Whether it does not report its size, as with a quota.
     is_quota: bool,
-    /// How often the machine was started.
+    /// How often the machine was started again.
     boot: u64,
     /// Files that are locked.
     locked: Vec<u64>,

@@ -1,9 +1,16 @@
 //! Creation and removal, interrupted at every moment by a kill or a power failure: a pool can be removed and created again, and a container
 //! exists completely or not at all.
 
-use isotach_engine_posix::simulation::{Fault, Loss, SimulatedDisk};
+use std::{fs, io::Write, os::unix::fs::MetadataExt, thread};
+
+use isotach_engine_posix::{
+    Posix,
+    simulation::{Fault, Loss, SimulatedDisk},
+};
 use isotach_needs::seed;
-use isotach_object::{Cell, ContainerOptions, Error, ObjectClass, ObjectId, ObjectType, PoolUri, Update};
+use isotach_object::{
+    Cell, ContainerOptions, Engine, Error, ObjectClass, ObjectId, ObjectType, PoolUri, Update,
+};
 
 use crate::workload::POOL;
 
@@ -164,18 +171,85 @@ fn refusals(made: impl Fn() -> SimulatedDisk) -> (usize, usize) {
         disk.set_fault(None);
         let is_refused = first.is_err() && matches!(put(), Err(Error::Poisoned { .. }));
         refusals += usize::from(is_refused);
-        let write = |disk: &SimulatedDisk| {
-            let pool = disk.engine().open_pool(&POOL.parse().unwrap()).unwrap();
-            let container = pool.open_container(&"a".parse().unwrap()).unwrap();
-            container.update(&[Update::Put { cell, value: b"value" }])?;
-            // Reading may give up what cannot be written. The flush says so.
-            container.get_many(&[cell])?;
-            container.flush()
-        };
-        let is_marked = disk.files().iter().any(|(path, length)| path.ends_with("unsynced") && *length > 0);
-        assert_eq!(write(&disk).is_err(), is_marked, "another handle after call {number} failed");
-        marks += usize::from(is_marked);
-        write(&disk.after_crash(usize::MAX, Loss::Nothing)).unwrap();
+        marks += usize::from(forbids_to_write(&disk));
     }
     (refusals, marks)
+}
+
+/// Whether a mark forbids others to write.
+fn forbids_to_write(disk: &SimulatedDisk) -> bool {
+    let write = |disk: &SimulatedDisk| {
+        let cell = Cell::kv(ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1), b"key");
+        let container =
+            disk.engine().open_pool(&POOL.parse().unwrap()).unwrap().open_container(&"a".parse().unwrap())?;
+        container.update(&[Update::Put { cell, value: b"value" }])?;
+        // Reading may give up what cannot be written. The flush says so.
+        let _ = container.get_many(&[cell]);
+        container.flush()
+    };
+    let files = disk.files();
+    let mark =
+        files.iter().find(|(path, _)| path.ends_with("unsynced")).and_then(|(path, _)| disk.read(path));
+    let is_marked = mark.is_some_and(|mark| mark != [0; 8]);
+    assert_eq!(write(disk).is_err(), is_marked);
+    write(&disk.after_crash(usize::MAX, Loss::Nothing)).unwrap();
+    is_marked
+}
+
+#[test]
+fn a_failed_sync_when_a_container_is_created_again_stops_its_writers() {
+    let create = |disk: &SimulatedDisk| {
+        let pool = disk.engine().open_pool(&POOL.parse().unwrap())?;
+        pool.create_container(&"a".parse().unwrap(), &ContainerOptions::default())
+    };
+    let mut marks = 0;
+    for number in 0.. {
+        let disk = unsynced();
+        let fault = disk.calls() + number;
+        disk.set_fault(Some(Fault::Broken(fault)));
+        let outcome = create(&disk);
+        if disk.calls() <= fault {
+            break;
+        }
+        disk.set_fault(None);
+        if forbids_to_write(&disk) {
+            marks += 1;
+            assert!(matches!((outcome, create(&disk)), (Err(Error::Io { .. }), Err(Error::Io { .. }))));
+        }
+    }
+    assert_eq!(marks, 5);
+}
+
+#[test]
+fn a_writer_waits_for_another_that_settles_a_container_and_heeds_its_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let uri: PoolUri = format!("posix:{}", folder.path().join("pool").display()).parse().unwrap();
+    Posix.create_pool(&uri).unwrap();
+    let scratch = Posix.open_pool(&format!("{uri}?sync=no").parse().unwrap()).unwrap();
+    scratch.create_container(&"a".parse().unwrap(), &ContainerOptions::default()).unwrap();
+    let mark = folder.path().join("pool/containers/a/unsynced");
+    let mut mark = fs::File::options().read(true).write(true).open(mark).unwrap();
+    mark.lock().unwrap();
+    let write = |uri: &PoolUri| {
+        let container = Posix.open_pool(uri).unwrap().open_container(&"a".parse().unwrap()).unwrap();
+        let cell = Cell::kv(ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1), b"key");
+        container.update(&[Update::Put { cell, value: b"value" }]).and_then(|()| container.flush())
+    };
+    let outcome = thread::scope(|scope| {
+        let writer = scope.spawn(|| write(&uri));
+        let waiter = format!(":{} ", mark.metadata().unwrap().ino());
+        let waits = |locks: &str| locks.lines().any(|line| line.contains("->") && line.contains(&waiter));
+        while !waits(&fs::read_to_string("/proc/locks").unwrap()) {
+            assert!(!writer.is_finished(), "it did not wait");
+        }
+        mark.write_all(&u64::MAX.to_le_bytes()).unwrap();
+        mark.unlock().unwrap();
+        writer.join().unwrap()
+    });
+    let text = outcome.unwrap_err().to_string();
+    assert!(text.contains("a sync of it has failed"), "{text}");
+    // Those who do not wait write on.
+    write(&format!("{uri}?sync=no").parse().unwrap()).unwrap();
+    fs::remove_file(folder.path().join("pool/containers/a/unsynced")).unwrap();
+    write(&uri).unwrap();
 }

@@ -129,6 +129,10 @@ impl File for InMemory {
         Err(TryLockError::Error(io::ErrorKind::Unsupported.into()))
     }
 
+    fn lock(&self) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     fn share(&self, _: u64, _: u64) -> io::Result<SharedBytes> {
         Err(io::ErrorKind::Unsupported.into())
     }
