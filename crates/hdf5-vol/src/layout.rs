@@ -131,10 +131,8 @@ fn creation(view: &View, dcpl: Hid, kind: &FileType, unused_fill: &[u8]) -> Resu
         let status = unsafe { library.H5Pset_fill_value(copy.raw(), kind.memory.raw(), std::ptr::null()) };
         check(status, "H5Pset_fill_value")?;
         plist::encode(library, copy.raw())?
-    } else if [LAYOUT_CHUNKED, LAYOUT_VIRTUAL].contains(&library.H5Pget_layout(dcpl)) {
-        plist::encode(library, dcpl)?
     } else {
-        view.encoded_list(dcpl)?
+        view.encoded_creation(dcpl)?
     };
     let length =
         u32::try_from(unused_fill.len()).map_err(|_| Error::unsupported("elements of 4 GiB and more"))?;

@@ -13,7 +13,7 @@ use std::{
 use isotach_hdf5::{Access, Error as FileError, File, Last, Object, Resolved, Site};
 
 use crate::{
-    abi::{Hid, NAME, access},
+    abi::{Hid, LAYOUT_COMPACT, LAYOUT_CONTIGUOUS, NAME, access},
     background, crossing,
     error::{Error, Result},
     handle::{Body, Handle, is_type_of, take},
@@ -42,8 +42,8 @@ pub(crate) struct View {
     types: Mutex<BTreeMap<Vec<u8>, Arc<FileType>>>,
     /// Some of them that are plain.
     plain_types: Mutex<Vec<Arc<FileType>>>,
-    /// The last list of [`Self::encoded_list`], and its stored form.
-    encoded_list: Mutex<Option<(Id, Vec<u8>)>>,
+    /// The last list of [`Self::encoded_creation`], and its stored form.
+    encoded_creation: Mutex<Option<(Id, Vec<u8>)>>,
     /// The file object that types in the form of the file belong to; HDF5 asks it for blobs.
     host: Host,
     pub(crate) shadow: Arc<Shadow>,
@@ -89,7 +89,7 @@ impl View {
             fapl,
             types: Mutex::default(),
             plain_types: Mutex::default(),
-            encoded_list: Mutex::default(),
+            encoded_creation: Mutex::default(),
             host: Host(Handle::host(library, view.clone())),
             shadow,
             file_handles: AtomicUsize::new(0),
@@ -282,10 +282,14 @@ impl View {
         }
     }
 
-    /// The stored form of a property list. Programs create many objects with equal lists, and encoding one takes far longer than comparing. For
-    /// neither chunked nor virtual data: `H5Pequal` ignores the last dimension of a chunk, and where the selections of mappings lie.
-    pub(crate) fn encoded_list(&self, list: Hid) -> Result<Vec<u8>> {
-        let mut kept = self.encoded_list.lock().unwrap_or_else(PoisonError::into_inner);
+    /// The stored form of a dataset creation property list. Programs create many datasets with equal lists, and encoding one takes far longer
+    /// than comparing. `H5Pequal` takes some lists for equal that are not: it ignores the last dimension of a chunk, and where the selections of
+    /// virtual data lie.
+    pub(crate) fn encoded_creation(&self, list: Hid) -> Result<Vec<u8>> {
+        if ![LAYOUT_COMPACT, LAYOUT_CONTIGUOUS].contains(&self.library.H5Pget_layout(list)) {
+            return plist::encode(self.library, list);
+        }
+        let mut kept = self.encoded_creation.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, encoded)) = &*kept
             && yes(self.library.H5Pequal(list, known.raw()), "H5Pequal")?
         {

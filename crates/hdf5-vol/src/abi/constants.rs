@@ -128,7 +128,9 @@ pub(crate) const ORDER_TRACKED: c_uint = 1;
 pub(crate) const LEVEL_TERMINAL: c_int = 1;
 /// `H5T_CSET_UTF8`.
 pub(crate) const CHARSET_UTF8: c_int = 1;
-/// `H5D_CHUNKED` of `H5D_layout_t`.
+/// `H5D_COMPACT`, `H5D_CONTIGUOUS`, `H5D_CHUNKED` and `H5D_VIRTUAL` of `H5D_layout_t`.
+pub(crate) const LAYOUT_COMPACT: c_int = 0;
+pub(crate) const LAYOUT_CONTIGUOUS: c_int = 1;
 pub(crate) const LAYOUT_CHUNKED: c_int = 2;
 pub(crate) const LAYOUT_VIRTUAL: c_int = 3;
 /// `H5D_FILL_VALUE_USER_DEFINED` and `H5D_FILL_VALUE_UNDEFINED`.
