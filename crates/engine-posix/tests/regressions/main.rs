@@ -41,9 +41,9 @@ struct Store {
     label: Label,
 }
 
-/// Verifies everything; or all but the bytes of arrays and records.
 /// Where a long extent begins that is the first of its data file (FORMAT.md section 6).
 const BEGIN: u64 = 128;
+/// Verifies everything; or all but the bytes of arrays and records.
 const ALL: Verify = Verify { data: true, threads: 2 };
 const QUICK: Verify = Verify { data: false, threads: 1 };
 

@@ -21,10 +21,10 @@ use crate::{
 pub(crate) const DIRECT: usize = 128 * 1024;
 /// Extents begin at multiples of this, as buffers do ([`isotach_engine_kit::aligned`]): copies between other places can be slower.
 const ALIGNMENT: u64 = 64;
-/// They do not begin in the first bytes of a page. The buffers of programs often do: `malloc` puts large ones 16 bytes behind the start of a page, and
-/// Python the content of `bytes` 32 bytes further. AMD's processors read into the one, and write from the other, five times as slowly where the
-/// destination begins 1 to 31 bytes further behind the start of a page than the source (`isotach bench alignment`).
-const OFTEN: u64 = 128;
+/// Extents begin at least this far behind the start of a page of their file. Buffers often begin 16 bytes behind one (`malloc`) or 48 (Python's
+/// `bytes`), and AMD's processors copy five times as slowly if the destination begins 1 to 31 bytes further behind its page than the source
+/// (`isotach bench alignment`). With [`ALIGNMENT`], it costs at most 191 bytes of space.
+const PAGE_LEAD: u64 = 128;
 const PAGE: u64 = 4096;
 /// Extents of less than this begin anywhere, since the space before them would count.
 const ALIGNED_MIN: u64 = 4096;
@@ -362,7 +362,7 @@ fn aligned(end: u64, length: u64) -> u64 {
         return end;
     }
     let line = end.next_multiple_of(ALIGNMENT);
-    line + OFTEN.saturating_sub(line % PAGE)
+    line + PAGE_LEAD.saturating_sub(line % PAGE)
 }
 
 /// The limit of a file that is begun now. A disk that does not report its free space counts as large.
