@@ -5,7 +5,14 @@
 //!   flush that waits for the device keeps its promise, whoever created the container.
 //! - The system reports a lost write once. Whoever syncs these files holds the lock of `unsynced`, and writes into it that a sync has failed.
 
-use std::{io, path::Path, sync::Arc};
+use std::{
+    fs::TryLockError,
+    io,
+    path::Path,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
 use isotach_object::{Error, Result};
 
@@ -21,11 +28,14 @@ use crate::{
 
 /// The file that marks such a container.
 pub(crate) const FILE: &str = "unsynced";
-/// What is in it: the number of the start of the machine in which a sync has failed, or 0. It is there from the beginning, so that a full disk
-/// has space for the number.
+/// What is in it: the number of the start of the machine in which a sync has failed, or 0. It is there from the beginning, so that where files
+/// are overwritten in place the number needs no space.
 pub(crate) const NONE_FAILED: [u8; 8] = 0_u64.to_le_bytes();
 /// The number where it is not known which start this is.
 const UNKNOWN: u64 = u64::MAX;
+/// How long another handle may take to settle the container.
+const PATIENCE: Duration = Duration::from_secs(60);
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// Such a container: its mark, locked, its first files, open, and the folder with its label.
 #[derive(Debug)]
@@ -36,8 +46,6 @@ pub(crate) struct Unsettled<'c> {
     boot: u64,
     files: Vec<Arc<dyn File>>,
     labels: Box<dyn Folder>,
-    /// A sync has failed since the machine was started. A second one would prove nothing.
-    has_failed: bool,
 }
 
 impl<'c> Unsettled<'c> {
@@ -57,21 +65,14 @@ impl<'c> Unsettled<'c> {
         let files = files.collect::<Result<_>>()?;
         let labels = above(container.path()).unwrap_or(container.path());
         let labels = disk.folder(labels, true).map_err(failing("open", labels))?;
-        lock(&*mark).map_err(failed)?;
-        if if_there(container.stat(FILE)).map_err(failed)?.is_none() {
-            return Ok(None);
-        }
-        let mut noted = NONE_FAILED;
-        mark.read_full_at(&mut noted, 0).map_err(failed)?;
-        let has_failed = has_failed_since(boot, u64::from_le_bytes(noted));
-        Ok(Some(Self { container, mark, boot, files, labels, has_failed }))
+        lock(&*mark).map_err(|error| container.failed("lock", FILE, error))?;
+        let is_there = if_there(container.stat(FILE)).map_err(failed)?.is_some();
+        Ok(is_there.then_some(Self { container, mark, boot, files, labels }))
     }
 
     /// Syncs what the creator left unsynced. After a failure nobody appends until the machine restarts.
     pub(crate) fn settle(&self) -> Result<()> {
-        if self.has_failed {
-            return Err(self.refused());
-        }
+        self.check_usable()?;
         let synced = self.files.iter().try_for_each(|file| file.sync());
         let synced = synced.and_then(|()| self.container.sync()).and_then(|()| self.labels.sync());
         if let Err(error) = synced {
@@ -79,44 +80,60 @@ impl<'c> Unsettled<'c> {
             let _ = self.mark.write_all_at(&self.boot.to_le_bytes(), 0);
             return Err(self.container.failed("sync", "", error));
         }
+        // Where there are no locks, another handle may have been told of a failure meanwhile.
+        self.check_usable()?;
         // If the file stays, the next writer only syncs again.
         let _ = self.container.remove(FILE);
         Ok(())
     }
 
-    fn refused(&self) -> Error {
-        let remedy = match self.boot {
-            UNKNOWN => "to write to it, remove its file `unsynced`",
-            _ => "to write to it, restart the machine",
+    /// Fails if a sync has failed since the machine was started. A second one would prove nothing.
+    fn check_usable(&self) -> Result<()> {
+        let mut noted = NONE_FAILED;
+        self.mark.read_full_at(&mut noted, 0).map_err(|error| self.container.failed("read", FILE, error))?;
+        let noted = u64::from_le_bytes(noted);
+        if !counts(noted, self.boot) {
+            return Ok(());
+        }
+        let remedy = match noted == self.boot && noted != UNKNOWN {
+            true => "restart the machine",
+            false => "remove its file `unsynced`",
         };
         let what = format!(
-            "a sync of it has failed, so what was written before may be lost; it can be read and copied; {remedy}"
+            "a sync of it has failed, so what was written before may be lost; it can be read; to write to it, {remedy}"
         );
-        self.container.failed("write to", "", io::Error::other(what))
+        Err(self.container.failed("write to", "", io::Error::other(what)))
     }
 }
 
 /// Waits for the lock of the mark. Where there are no locks, two handles may settle a container at once.
 fn lock(mark: &dyn File) -> io::Result<()> {
-    match mark.lock() {
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => lock(mark),
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
-        outcome => outcome,
+    let began = Instant::now();
+    while matches!(mark.try_lock(), Err(TryLockError::WouldBlock)) {
+        if began.elapsed() > PATIENCE {
+            return Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                "another process has not made the container durable in a minute",
+            ));
+        }
+        thread::sleep(PAUSE);
     }
+    Ok(())
 }
 
-/// Whether a sync has failed in this start of the machine, or may have.
-fn has_failed_since(boot: u64, noted: u64) -> bool {
+/// Whether a noted failure was in this start of the machine, or may have been.
+fn counts(noted: u64, boot: u64) -> bool {
     noted != 0 && (noted == boot || [noted, boot].contains(&UNKNOWN))
 }
 
-/// Makes the container at a path durable, which another process has created. One that this user cannot open, or not for writing, is left to those
-/// that write to it.
+/// Makes the container at a path durable, which another process has created. One that this user may not write to is left to those who may.
 pub(crate) fn settle_at(disk: &dyn Folder, path: &Path) -> Result<()> {
-    let Ok(container) = Directory::open(disk, path) else { return Ok(()) };
+    let sync_name = || disk.sync_name(path).map_err(failing("sync", path));
+    let Ok(container) = Directory::open(disk, path) else { return sync_name() };
     match Unsettled::of(disk, &container, true) {
         Ok(Some(unsettled)) => unsettled.settle(),
-        Ok(None) => disk.sync_name(path).map_err(failing("sync", path)),
+        Ok(None) => sync_name(),
+        Err(error @ (Error::Io { .. } | Error::TooManyOpen { .. })) => Err(error),
         Err(_) => Ok(()),
     }
 }
@@ -127,8 +144,8 @@ mod tests {
 
     #[test]
     fn a_failure_counts_in_its_own_start_and_where_either_start_is_unknown() {
-        let counts = [(7, 0), (UNKNOWN, 0), (7, 8), (7, 7), (7, UNKNOWN), (UNKNOWN, 7), (UNKNOWN, UNKNOWN)];
-        let counts = counts.map(|(boot, noted)| has_failed_since(boot, noted));
-        assert_eq!(counts, [false, false, false, true, true, true, true]);
+        let noted = [(0, 7), (0, UNKNOWN), (8, 7), (7, 7), (UNKNOWN, 7), (7, UNKNOWN), (UNKNOWN, UNKNOWN)];
+        let noted = noted.map(|(noted, boot)| counts(noted, boot));
+        assert_eq!(noted, [false, false, false, true, true, true, true]);
     }
 }

@@ -9,7 +9,6 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    thread,
 };
 
 use isotach_object::SharedBytes;
@@ -283,16 +282,6 @@ impl File for SimulatedFile {
         world.locked.push(self.inode);
         self.locked.store(true, Ordering::Release);
         Ok(())
-    }
-
-    fn lock(&self) -> io::Result<()> {
-        loop {
-            match self.try_lock() {
-                Ok(()) => return Ok(()),
-                Err(TryLockError::WouldBlock) => thread::yield_now(),
-                Err(TryLockError::Error(error)) => return Err(error),
-            }
-        }
     }
 
     fn share(&self, position: u64, length: u64) -> io::Result<SharedBytes> {

@@ -214,8 +214,6 @@ pub(crate) trait File: fmt::Debug + Send + Sync {
     fn punch(&self, position: u64, length: u64) -> io::Result<()>;
     /// Takes the exclusive lock of the file. It is held until the process that took it closes the file or ends.
     fn try_lock(&self) -> Result<(), TryLockError>;
-    /// The same, but waits while another has the lock.
-    fn lock(&self) -> io::Result<()>;
     /// Lends bytes within the file that do not change. The caller has checked both.
     fn share(&self, position: u64, length: u64) -> io::Result<SharedBytes>;
 }

@@ -163,12 +163,6 @@ impl File for OpenFile {
         Ok(())
     }
 
-    fn lock(&self) -> io::Result<()> {
-        self.file.lock()?;
-        self.locked_by.store(process::id(), Ordering::Relaxed);
-        Ok(())
-    }
-
     fn share(&self, position: u64, length: u64) -> io::Result<SharedBytes> {
         map::share(&self.file, position, length)
     }

@@ -129,10 +129,6 @@ impl File for InMemory {
         Err(TryLockError::Error(io::ErrorKind::Unsupported.into()))
     }
 
-    fn lock(&self) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
     fn share(&self, _: u64, _: u64) -> io::Result<SharedBytes> {
         Err(io::ErrorKind::Unsupported.into())
     }

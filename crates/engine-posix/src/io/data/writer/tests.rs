@@ -49,9 +49,6 @@ impl File for Full {
     fn try_lock(&self) -> Result<(), TryLockError> {
         self.0.try_lock()
     }
-    fn lock(&self) -> io::Result<()> {
-        self.0.lock()
-    }
     fn share(&self, position: u64, length: u64) -> io::Result<SharedBytes> {
         self.0.share(position, length)
     }
