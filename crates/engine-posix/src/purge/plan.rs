@@ -159,27 +159,20 @@ impl Plan {
         self.live.run_bytes + self.live.run_bytes / 8 + MARGIN
     }
 
-    /// The most space that a copy of a file's live bytes takes. Before an extent of 4096 bytes there may be up to 191 without meaning (FORMAT.md
-    /// section 6).
-    fn needed_for(&self, file: &DataFile) -> u64 {
-        let live = self.live.in_file(file.number);
-        live + live / 16
-    }
-
     /// The files to remove with this much free space: all that are worth it, or those with the least to copy, so that more is freed than
     /// copied. `None` if there is no space even for the runs, or nothing would be freed.
     pub(super) fn chosen(&self, free: u64) -> Option<HashSet<u64>> {
         let mut files: Vec<&DataFile> = self.worth_copying().collect();
-        let needed = |file: &DataFile| self.needed_for(file);
+        let live = |file: &DataFile| self.live.in_file(file.number);
         let mut left = free.checked_sub(self.needed_for_runs())?;
-        if files.iter().map(|file| needed(file)).sum::<u64>() <= left {
+        if files.iter().map(|file| live(file)).sum::<u64>() <= left {
             return Some(self.all());
         }
         // Least live share first: a/b < c/d as a*d < c*b.
-        files.sort_by_key(|file| u128::from(needed(file)) * 1_000_000 / u128::from(file.length.max(1)));
+        files.sort_by_key(|file| u128::from(live(file)) * 1_000_000 / u128::from(file.length.max(1)));
         let (mut chosen, mut freed) = (HashSet::new(), self.hole() + self.runs);
         for file in files {
-            let Some(rest) = left.checked_sub(needed(file)) else { continue };
+            let Some(rest) = left.checked_sub(live(file)) else { continue };
             left = rest;
             freed += self.dead(file);
             chosen.insert(file.number);
@@ -189,7 +182,7 @@ impl Plan {
 
     /// The error if nothing can be done.
     pub(super) fn no_space(&self, storage: &Storage, free: u64) -> Error {
-        let least = self.worth_copying().map(|file| self.needed_for(file)).min().unwrap_or(0);
+        let least = self.worth_copying().map(|file| self.live.in_file(file.number)).min().unwrap_or(0);
         let needed = self.needed_for_runs() + least;
         let path = storage.directory.path().display();
         let what = format!(
