@@ -180,7 +180,7 @@ mod tests {
         let outcome = thread::scope(|scope| {
             let (calls, changes) = (disk.calls(), disk.changes());
             let writer = scope.spawn(|| Unsettled::of(&*root, &container, true).unwrap().unwrap().settle());
-            // It opens seven files and folders, and then tries.
+            // Six calls come before the first try, and each try takes two.
             while disk.calls() < calls + 20 {
                 assert!(!writer.is_finished(), "it did not wait");
                 thread::yield_now();
