@@ -188,13 +188,14 @@ fn a_truncated_log_is_refused_named_and_restored_and_its_data_is_kept() {
 
     let what = format!("the log has lost its last {lost} bytes, which were flushed");
     store.run(["list"]).fails_with(1, &["dataset class=rd,expver=test", &what, "`isotach repair`"]);
-    store.run(["verify"]).shows(&[&what, "not named: 48.8 KiB from byte 0 of "]).exits(1);
+    store.run(["verify"]).shows(&[&what, "not named: 49.0 KiB from byte 0 of "]).exits(1);
 
     let planned = store.ok(["repair"]);
     assert!(planned.text().ends_with("nothing was changed: add --doit to repair\n"), "{planned:?}");
     let repaired = store.ok(["repair", "--doit"]).shows(&["restored: dataset class=rd,expver=test"]);
-    let copy = repaired.rest_of_line("kept: 48.8 KiB that no entry names, from byte 0 of ");
-    assert_eq!(fs::read(copy).unwrap(), [6; 50_000]);
+    let copy = repaired.rest_of_line("kept: 49.0 KiB that no entry names, from byte 0 of ");
+    // An extent begins 128 bytes behind the start of a page.
+    assert_eq!(fs::read(copy).unwrap()[128..], [6; 50_000]);
 
     assert_eq!(store.count(), 1);
     assert_eq!(store.read(&field(0)), [1; 50_000]);
